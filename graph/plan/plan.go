@@ -1,0 +1,121 @@
+// Package plan compares Config and State with facts about the runtime and answers what apply would do, as pure data.
+package plan
+
+import (
+	"encoding/json"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/state"
+)
+
+// Action is what happens to a resource.
+type Action string
+
+// Actions, spelled as plan JSON spells them.
+const (
+	NoOp    Action = "no-op"
+	Create  Action = "create"
+	Update  Action = "update"
+	Delete  Action = "delete"
+	Replace Action = "replace" // -replace, or an outside object that cannot be altered
+)
+
+// Class is what a change costs the data.
+type Class string
+
+// Classes, from nothing to impossible.
+const (
+	Noop             Class = "noop"
+	InPlace          Class = "in_place"
+	Migrate          Class = "migrate"
+	RebuildFromState Class = "rebuild_from_state"
+	ReplayFromSource Class = "replay_from_source"
+	Blocked          Class = "blocked"
+)
+
+// Plan is everything apply needs. It is serialised whole into a saved plan.
+type Plan struct {
+	FormatVersion     string            `json:"format_version"`
+	StreamformVersion string            `json:"streamform_version"`
+	Mode              string            `json:"mode"` // normal, destroy
+	ConfigHash        string            `json:"config_hash"`
+	Lineage           string            `json:"lineage"`
+	Serial            int64             `json:"serial"`
+	RuntimeID         string            `json:"runtime_id"` // identity of the runtime's store the facts came from
+	Changes           []Change          `json:"changes"`    // by address, no-ops included
+	Order             []addr.Resource   `json:"order"`      // the order in which apply takes creates and updates; deletes run in the reverse order of Dependencies, first
+	Outputs           []OutputChange    `json:"outputs"`
+	Targeted          bool              `json:"targeted,omitempty"`
+	Variables         map[string]string `json:"variables,omitempty"` // name → salted digest of the value used
+	Errored           bool              `json:"errored,omitempty"`
+}
+
+// Change is one resource's entry.
+type Change struct {
+	Addr      addr.Resource   `json:"address"`
+	Action    Action          `json:"action"`
+	Class     Class           `json:"class"`
+	Reason    string          `json:"reason,omitempty"`
+	Because   string          `json:"because,omitempty"` // second comment line: "because view.x is not in configuration"
+	Before    json.RawMessage `json:"before,omitempty"`  // complete value, sensitive leaves null
+	After     json.RawMessage `json:"after,omitempty"`
+	Sensitive []string        `json:"sensitive,omitempty"` // attribute paths never shown
+	Changed   []string        `json:"changed,omitempty"`   // attribute paths that differ
+	Price     *Price          `json:"price,omitempty"`
+	Prior     *state.Resource `json:"prior,omitempty"`
+	// Desired is what the state records once the change is made; nil for a delete.
+	Desired *state.Resource `json:"desired,omitempty"`
+	// Relations lists columns a relation gains or had inferred, for the reader of the plan.
+	Inferred bool `json:"inferred,omitempty"` // Desired.Relation.Columns were inferred from files now
+}
+
+// Price is what carrying out a change reads and computes.
+type Price struct {
+	Files   int64           `json:"files,omitempty"`
+	Rows    int64           `json:"rows,omitempty"` // 0 when unknown
+	Bytes   int64           `json:"bytes,omitempty"`
+	Sources []addr.Resource `json:"sources,omitempty"` // read again, or for the first time
+}
+
+// OutputChange is one output's entry.
+type OutputChange struct {
+	Name      string          `json:"name"`
+	Action    Action          `json:"action"`
+	Before    json.RawMessage `json:"before,omitempty"`
+	After     json.RawMessage `json:"after,omitempty"`
+	Sensitive bool            `json:"sensitive,omitempty"`
+	Digest    string          `json:"digest,omitempty"`
+	Type      json.RawMessage `json:"type,omitempty"`
+}
+
+// Counts are the numbers of the "Plan:" line.
+type Counts struct{ Add, Change, Destroy int }
+
+// Counts sums the changes. A replacement counts as one added and one destroyed.
+func (p *Plan) Counts() Counts {
+	var c Counts
+	for _, ch := range p.Changes {
+		switch ch.Action {
+		case Create:
+			c.Add++
+		case Update:
+			c.Change++
+		case Delete:
+			c.Destroy++
+		case Replace:
+			c.Add++
+			c.Destroy++
+		}
+	}
+	return c
+}
+
+// Empty reports whether apply would change nothing, outputs included.
+func (p *Plan) Empty() bool {
+	for _, o := range p.Outputs {
+		if o.Action != NoOp {
+			return false
+		}
+	}
+	return p.Counts() == Counts{}
+}

@@ -1,0 +1,94 @@
+// Package lang turns HCL files into a Config: complete values, references, source ranges, diagnostics.
+package lang
+
+import (
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/lang/schema"
+	"github.com/zclconf/go-cty/cty"
+)
+
+// Config is a folder of *.sf.hcl files, evaluated: values without expressions
+// left, so that nothing is known only after apply. It is never changed after Load.
+type Config struct {
+	Dir       string // the folder it was read from
+	Settings  Settings
+	Resources []Resource        // ordered by address
+	Outputs   []Output          // ordered by name
+	Variables []Variable        // ordered by name; the values the run was given
+	Files     map[string][]byte // every file read, by the name diagnostics use, for snippets
+}
+
+// Settings is the streamform block, with its defaults.
+type Settings struct {
+	RequiredVersion string
+	Backend         BackendRef
+	Runtime         BackendRef
+}
+
+// BackendRef names a backend or runtime and its attributes.
+type BackendRef struct {
+	Type  string // "local", "embedded"
+	Value cty.Value
+	Range diag.Range
+}
+
+// Resource is one declared resource with complete values.
+type Resource struct {
+	Addr addr.Resource
+	Kind schema.Kind
+	// Value is an object of the kind's type: defaults filled in, unmarked. References
+	// to resources are their address as a string.
+	Value cty.Value
+	// Sensitive lists the attribute paths (a.b.0.c) whose values must not be shown.
+	Sensitive []string
+	// Written lists the attributes the user set, so that a default and the same value written out compare equal but are told apart in messages.
+	Written []string
+	Refs    []Reference
+	SQL     []SQL
+	// DependsOn etc. of lifecycle that plan honours.
+	Lifecycle Lifecycle
+	Range     diag.Range // the block's header
+	// AttrRanges gives the place of each attribute set at the top of the block, by name.
+	AttrRanges map[string]diag.Range
+}
+
+// Lifecycle is the lifecycle block of a resource.
+type Lifecycle struct {
+	PreventDestroy bool
+	PreventReplay  bool
+}
+
+// Reference is one use of another resource in an HCL expression.
+type Reference struct {
+	To    addr.Resource
+	Side  string // "malformed" in source.files.x.malformed; empty otherwise
+	Attr  string // the attribute that holds it
+	Range diag.Range
+}
+
+// SQL is one attribute that holds SQL, with the map from offsets in the text to
+// places in the file it was written in (a heredoc, a quoted string, a .sql file).
+type SQL struct {
+	Attr string
+	Text string
+	// Locate turns a stretch of Text (bytes, end exclusive) into the place a person wrote it.
+	Locate func(start, end int) diag.Range
+}
+
+// Output is one output block.
+type Output struct {
+	Name        string
+	Description string
+	Value       cty.Value // unmarked
+	Sensitive   bool
+	Refs        []Reference
+	Range       diag.Range
+}
+
+// Variable is one input variable and the value it has in this run.
+type Variable struct {
+	Name      string
+	Value     cty.Value // unmarked
+	Sensitive bool
+}

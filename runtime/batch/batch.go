@@ -1,0 +1,39 @@
+// Package batch describes what flows through a pipeline: columns, files to be scanned, and the net change of a relation.
+package batch
+
+// Column is one column of a relation. Type is DuckDB's type text, as DESCRIBE prints it.
+type Column struct {
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+// Schema is the ordered columns of a relation.
+type Schema []Column
+
+// File is one file to be scanned, at one version.
+type File struct {
+	Ordinal int64  `json:"ordinal"` // place in the source's ledger, from 1
+	Path    string `json:"path"`    // absolute, as the scanner opens it
+	Version string `json:"version"` // changes whenever the content may have changed
+	Size    int64  `json:"size"`    // bytes as stored (compressed)
+}
+
+// Format says how files are decoded.
+type Format struct {
+	Name    string            `json:"name"`              // json, csv, parquet
+	Options map[string]string `json:"options,omitempty"` // reader options from the format's allow-list, values as SQL literals without quotes
+}
+
+// Change is how a relation's rows differ between two commits: SQL names of two
+// relations inside the engine that made it. An append-only relation has no Deleted.
+type Change struct {
+	Columns  Schema
+	Inserted string // a relation name or a parenthesised SELECT, usable after FROM
+	Deleted  string // the same; empty when nothing can have been deleted
+}
+
+// Counts are rows of one step.
+type Counts struct {
+	Inserted int64 `json:"inserted"`
+	Deleted  int64 `json:"deleted"`
+}

@@ -1,0 +1,158 @@
+// Package connector has the Source and Sink interfaces; each folder below is one connector.
+package connector
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/streamform/streamform/lang/schema"
+	"github.com/streamform/streamform/runtime/batch"
+)
+
+// Definition is one kind and what opens it. Exactly one of Source and Sink is
+// set for kinds of those blocks; kinds of other blocks set neither.
+type Definition struct {
+	Kind   schema.Kind
+	Source func(ctx context.Context, cfg schema.Config, env Env) (Source, error)
+	Sink   func(ctx context.Context, cfg schema.Config, env Env) (Sink, error)
+}
+
+// Env is what a connector may know about the process around it.
+type Env struct {
+	Dir     string            // folder that relative paths are relative to (the configuration's)
+	Spool   string            // folder for staged files; same file system as the runtime's store
+	Version string            // streamform's version, for formats that record their writer
+	Now     func() time.Time  // the clock
+	Out     func(line string) // where sink.console prints
+}
+
+// Ledger is what a files-like source has already met, kept by the job in the store.
+type Ledger interface {
+	// Lookup returns the newest entry of a path.
+	Lookup(path string) (Entry, bool, error)
+	// LastOrdinal is the greatest ordinal given so far; 0 before the first.
+	LastOrdinal() int64
+}
+
+// Status of a ledger entry.
+const (
+	Pending     = "pending"
+	Read        = "read"
+	Malformed   = "malformed"
+	Overwritten = "overwritten"
+	Vanished    = "vanished"
+)
+
+// Entry is one line of the ledger, readable as <source>.files.
+type Entry struct {
+	Path         string    `json:"path"`
+	Version      string    `json:"version"`
+	SizeBytes    int64     `json:"size_bytes"`
+	ModifiedAt   time.Time `json:"modified_at"`
+	DiscoveredAt time.Time `json:"discovered_at"`
+	Ordinal      int64     `json:"ordinal"`
+	Rows         int64     `json:"rows"` // rows admitted; -1 before it is read
+	Status       string    `json:"status"`
+	Epoch        int64     `json:"epoch,omitempty"`
+	CommittedAt  time.Time `json:"committed_at,omitzero"`
+	Error        string    `json:"error,omitempty"`
+}
+
+// Scan is how the entries of a source are decoded: what the engine needs beside the files.
+type Scan struct {
+	Format  batch.Format
+	Columns batch.Schema // complete; nil asks for inference
+	// Metadata lists the extra columns asked for: _file_path, _file_name, _file_size, _file_modified_at, _row_number.
+	Metadata []string
+	// OnMalformed is quarantine, drop or fail.
+	OnMalformed string
+	// InferFiles and InferBytes bound the sample that inference reads.
+	InferFiles int64
+	InferBytes int64
+	InferTypes bool
+}
+
+// Limits bound one epoch. Zero means no limit.
+type Limits struct {
+	MaxFiles int64
+	MaxBytes int64
+}
+
+// Source finds what there is to read. Positions are ordinals of the ledger: the
+// job commits new entries, then takes them in order within the limits.
+type Source interface {
+	// Discover lists the source and returns entries that are not in the ledger yet, in the order they are to be
+	// read, ordinals given from ledger.LastOrdinal()+1 on, plus changed entries (status overwritten or vanished) of known ones.
+	Discover(ctx context.Context, ledger Ledger) ([]Entry, error)
+	// Scan says how files are decoded and under which limits.
+	Scan() (Scan, Limits)
+	// Verify reports an error that wraps ErrChanged when the entry's file no longer has its recorded version, ErrVanished when it is gone.
+	Verify(ctx context.Context, e Entry) error
+	Close() error
+}
+
+// Errors of Verify, to be told apart with errors.Is.
+const (
+	ErrChanged  = sentinel("the file changed while it was being read")
+	ErrVanished = sentinel("the file is gone")
+)
+
+type sentinel string
+
+func (s sentinel) Error() string { return string(s) }
+
+// Stager runs the statements a sink needs on the epoch's change: the engine, seen by a sink.
+// Statements read the relations of the Change and any file below Env.Spool or a folder the sink named.
+type Stager interface {
+	// Copy runs COPY (query) TO path with the given format options and returns what was written. A
+	// Parquet copy has statistics.
+	Copy(ctx context.Context, query, path string, format batch.Format) (Written, error)
+	// Query returns the rows of a small result as text, NULL as nil.
+	Query(ctx context.Context, query string) ([][]*string, error)
+}
+
+// Written describes one file that Copy wrote.
+type Written struct {
+	Path  string
+	Rows  int64
+	Bytes int64
+	// Columns holds COPY's RETURN_STATS for Parquet: quoted dotted column path → statistic name → text.
+	Columns map[string]map[string]string
+}
+
+// Delivery is one epoch's change for one sink.
+type Delivery struct {
+	Pipeline   string // stable id of the pipeline
+	Sink       string // address
+	Generation int64
+	Epoch      int64
+	Change     batch.Change
+	Counts     batch.Counts
+	Key        []string // columns that identify a row of the relation; nil when none
+	AppendOnly bool     // the relation is a stream
+	// Overwrite: the change is the whole relation, and replaces everything this sink delivered before, in one step.
+	Overwrite bool
+	// Columns' order and types are Change.Columns.
+}
+
+// Staged is output that is decided but not yet visible: kept in the outbox, so it must hold all that
+// Publish needs after a restart.
+type Staged struct {
+	Payload json.RawMessage `json:"payload"`
+	Rows    batch.Counts    `json:"rows"`
+}
+
+// Receipt proves a delivery: what the sink can say about it ("version": 57).
+type Receipt map[string]any
+
+// Sink delivers changes exactly once where its target can.
+type Sink interface {
+	// Stage writes the change where nobody sees it yet, or into the payload.
+	Stage(ctx context.Context, d Delivery, s Stager) (Staged, error)
+	// Publish makes a staged change visible. Publishing the same Staged again has no further effect.
+	Publish(ctx context.Context, st Staged) (Receipt, error)
+	// Dirs are the folders the engine must be allowed to read and write for Stage.
+	Dirs() []string
+	Close() error
+}

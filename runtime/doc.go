@@ -1,0 +1,2 @@
+// Package runtime has no code of its own: its rooms are batch, connector, kinds, query, store, delta, job and host.
+package runtime
