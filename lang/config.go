@@ -40,8 +40,6 @@ type Resource struct {
 	// Value is an object of the kind's type: defaults filled in, unmarked. References
 	// to resources are their address as a string.
 	Value cty.Value
-	// Sensitive lists the attribute paths (a.b.0.c) whose values must not be shown.
-	Sensitive []string
 	// Written lists the attributes the user set, so that a default and the same value written out compare equal but are told apart in messages.
 	Written []string
 	Refs    []Reference

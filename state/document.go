@@ -33,15 +33,14 @@ type Output struct {
 
 // Resource is one applied resource.
 type Resource struct {
-	Addr           addr.Resource     `json:"address"`
-	SchemaVersion  int               `json:"schema_version"`
-	Attributes     json.RawMessage   `json:"attributes"`                     // complete value by the kind's type; sensitive leaves are null here
-	Sensitive      map[string]string `json:"sensitive_attributes,omitempty"` // path → salted digest
-	Dependencies   []addr.Resource   `json:"dependencies,omitempty"`
-	Relation       *Relation         `json:"relation,omitempty"` // what SQL sees of a source, stream or view
-	PreventDestroy bool              `json:"prevent_destroy,omitempty"`
-	Status         string            `json:"status"` // Applied, or Building while its rows are being computed
-	Generation     int64             `json:"generation"`
+	Addr           addr.Resource   `json:"address"`
+	SchemaVersion  int             `json:"schema_version"`
+	Attributes     json.RawMessage `json:"attributes"` // complete value by the kind's type; sensitive leaves are null here
+	Dependencies   []addr.Resource `json:"dependencies,omitempty"`
+	Relation       *Relation       `json:"relation,omitempty"` // what SQL sees of a source, stream or view
+	PreventDestroy bool            `json:"prevent_destroy,omitempty"`
+	Status         string          `json:"status"` // Applied, or Building while its rows are being computed
+	Generation     int64           `json:"generation"`
 }
 
 // Statuses of a resource.

@@ -52,17 +52,16 @@ type Plan struct {
 
 // Change is one resource's entry.
 type Change struct {
-	Addr      addr.Resource   `json:"address"`
-	Action    Action          `json:"action"`
-	Class     Class           `json:"class"`
-	Reason    string          `json:"reason,omitempty"`
-	Because   string          `json:"because,omitempty"` // second comment line: "because view.x is not in configuration"
-	Before    json.RawMessage `json:"before,omitempty"`  // complete value, sensitive leaves null
-	After     json.RawMessage `json:"after,omitempty"`
-	Sensitive []string        `json:"sensitive,omitempty"` // attribute paths never shown
-	Changed   []string        `json:"changed,omitempty"`   // attribute paths that differ
-	Price     *Price          `json:"price,omitempty"`
-	Prior     *state.Resource `json:"prior,omitempty"`
+	Addr    addr.Resource   `json:"address"`
+	Action  Action          `json:"action"`
+	Class   Class           `json:"class"`
+	Reason  string          `json:"reason,omitempty"`
+	Because string          `json:"because,omitempty"` // second comment line: "because view.x is not in configuration"
+	Before  json.RawMessage `json:"before,omitempty"`  // complete value, sensitive leaves null
+	After   json.RawMessage `json:"after,omitempty"`
+	Changed []string        `json:"changed,omitempty"` // attribute paths that differ
+	Price   *Price          `json:"price,omitempty"`
+	Prior   *state.Resource `json:"prior,omitempty"`
 	// Desired is what the state records once the change is made; nil for a delete.
 	Desired *state.Resource `json:"desired,omitempty"`
 	// Relations lists columns a relation gains or had inferred, for the reader of the plan.

@@ -16,12 +16,29 @@ type File struct {
 	Path    string `json:"path"`    // absolute, as the scanner opens it
 	Version string `json:"version"` // changes whenever the content may have changed
 	Size    int64  `json:"size"`    // bytes as stored (compressed)
+	// Careful asks for the slower scan that sets malformed records aside: the file is known to hold some.
+	Careful bool `json:"careful,omitempty"`
 }
 
 // Format says how files are decoded.
 type Format struct {
 	Name    string            `json:"name"`              // json, csv, parquet
 	Options map[string]string `json:"options,omitempty"` // reader options from the format's allow-list, values as SQL literals without quotes
+}
+
+// Scan is how the files of a source are decoded.
+type Scan struct {
+	Format  Format `json:"format"`
+	Columns Schema `json:"columns,omitempty"` // complete; nil asks for inference
+	// Metadata lists the extra columns asked for: _file_path, _file_name, _file_size, _file_modified_at, _row_number.
+	Metadata []string `json:"metadata,omitempty"`
+	// OnMalformed is quarantine, drop or fail.
+	OnMalformed string `json:"on_malformed,omitempty"`
+	// InferFiles (a count) and InferBytes bound the sample that inference reads.
+	InferFiles int64 `json:"infer_files,omitempty"`
+	InferBytes int64 `json:"infer_bytes,omitempty"`
+	// InferTypes false makes every inferred JSON or CSV leaf VARCHAR.
+	InferTypes bool `json:"infer_types,omitempty"`
 }
 
 // Change is how a relation's rows differ between two commits: SQL names of two

@@ -59,20 +59,6 @@ type Entry struct {
 	Error        string    `json:"error,omitempty"`
 }
 
-// Scan is how the entries of a source are decoded: what the engine needs beside the files.
-type Scan struct {
-	Format  batch.Format
-	Columns batch.Schema // complete; nil asks for inference
-	// Metadata lists the extra columns asked for: _file_path, _file_name, _file_size, _file_modified_at, _row_number.
-	Metadata []string
-	// OnMalformed is quarantine, drop or fail.
-	OnMalformed string
-	// InferFiles and InferBytes bound the sample that inference reads.
-	InferFiles int64
-	InferBytes int64
-	InferTypes bool
-}
-
 // Limits bound one epoch. Zero means no limit.
 type Limits struct {
 	MaxFiles int64
@@ -86,7 +72,7 @@ type Source interface {
 	// read, ordinals given from ledger.LastOrdinal()+1 on, plus changed entries (status overwritten or vanished) of known ones.
 	Discover(ctx context.Context, ledger Ledger) ([]Entry, error)
 	// Scan says how files are decoded and under which limits.
-	Scan() (Scan, Limits)
+	Scan() (batch.Scan, Limits)
 	// Verify reports an error that wraps ErrChanged when the entry's file no longer has its recorded version, ErrVanished when it is gone.
 	Verify(ctx context.Context, e Entry) error
 	Close() error

@@ -1,0 +1,116 @@
+// Package query turns SQL into operators and runs them over batches; the only room with DuckDB.
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/streamform/streamform/runtime/batch"
+)
+
+// Name is one relation that a query reads, and where it stands in the text.
+type Name struct {
+	Schema   string // "purchases" in purchases.malformed; empty for a bare name
+	Relation string
+	Start    int // bytes, End exclusive
+	End      int
+}
+
+// Relation is what a query may read while it is compiled.
+type Relation struct {
+	Name       string // "purchases", or "purchases.malformed" for a side relation
+	Columns    batch.Schema
+	AppendOnly bool
+	Key        []string
+	Identity   string // identity of what produces it; goes into the identity of its readers
+}
+
+// Query asks for one compilation.
+type Query struct {
+	SQL       string
+	Relations []Relation // all that could be read; those not read cost nothing
+	Stream    bool       // the result must be append-only; an *Error explains when it cannot be
+	Keys      []string   // declared key of a view; empty: derived
+}
+
+// Operator is one step of a program, for explain and for plan.
+type Operator struct {
+	ID       string // stable within the program: names its keyed data
+	Kind     string // scan, linear, aggregate, full_refresh
+	Identity string
+	Detail   string   // one line for people: group keys, aggregates, what is filtered
+	Inputs   []string // operator IDs, or relation names
+	Holds    string   // what it remembers: "nothing", "partials per key", "input rows"
+	Reason   string   // full_refresh: why
+}
+
+// Error is what is wrong with a query: a user's mistake. Start and End are byte
+// offsets in the SQL, equal when the place is unknown.
+type Error struct {
+	Summary string
+	Detail  string
+	Start   int
+	End     int
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Summary, e.Detail) }
+
+// Memory is what one operator remembered up to the last commit.
+type Memory interface {
+	// Get returns the values of the keys, nil where there is none.
+	Get(keys [][]byte) ([][]byte, error)
+	// Scan visits all keys in any order; key and value are valid during the call only.
+	Scan(fn func(key, value []byte) error) error
+	// Blocks visits the append-only blocks in the order they were appended.
+	Blocks(fn func(block []byte) error) error
+}
+
+// Remember is what one operator's memory gains in an epoch.
+type Remember struct {
+	Operator string
+	Keys     [][]byte // unique within an epoch
+	Values   [][]byte // nil deletes the key
+	Blocks   [][]byte // appended after the ones there are
+}
+
+// Step is one relation to compute in an epoch. Steps are in topological order.
+type Step struct {
+	Relation string // bare name
+	Program  *Program
+	Memory   func(operator string) Memory
+	// Deliver, if set, is called once with the relation's net change while it can be read. Empty changes are not delivered.
+	Deliver func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error
+}
+
+// Input is the part of a source that an epoch reads.
+type Input struct {
+	Relation string // bare name
+	Scan     batch.Scan
+	Files    []batch.File
+	Epoch    int64                                                                                // written into the side relation's _epoch
+	Deliver  func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error // as Step.Deliver: a sink directly on a source
+}
+
+// Work is one epoch.
+type Work struct {
+	Inputs []Input
+	Steps  []Step
+	// Careful reads every file with the slower scan that sets malformed records aside. Run asks for it with ErrCareful.
+	Careful bool
+}
+
+// InputResult tells what became of an Input.
+type InputResult struct {
+	Rows      int64    // rows admitted
+	FileRows  []int64  // the same per file of Input.Files
+	Malformed int64    // records set aside
+	FileError []string // per file: why it is malformed as a whole, or empty
+	Side      []byte   // block for the memory of <relation>.malformed; nil when nothing was set aside
+}
+
+// Result is what an epoch computed. Nothing of it is durable yet.
+type Result struct {
+	Inputs    []InputResult           // in Work.Inputs' order
+	Relations map[string]batch.Counts // net changes by relation name
+	Remember  map[string][]Remember   // by relation name
+}
