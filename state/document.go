@@ -41,6 +41,8 @@ type Resource struct {
 	PreventDestroy bool            `json:"prevent_destroy,omitempty"`
 	Status         string          `json:"status"` // Applied, or Building while its rows are being computed
 	Generation     int64           `json:"generation"`
+	// Pipeline is the stable ID of the pipeline a relation or sink belongs to; empty for other blocks.
+	Pipeline string `json:"pipeline,omitempty"`
 }
 
 // Statuses of a resource.
@@ -57,6 +59,11 @@ type Relation struct {
 	Reads      []string     `json:"reads,omitempty"`    // relation names its SQL reads
 	Identity   string       `json:"identity,omitempty"` // canonical form of the bound query; equal identity = equal meaning
 	Operators  []Operator   `json:"operators,omitempty"`
+	// Sides are the columns of the side relations of a source, by name ("malformed").
+	Sides map[string]batch.Schema `json:"sides,omitempty"`
+	// Compiled is the SHA-256 of everything the compiler was given for this relation: while it stays equal the
+	// record can be used without compiling again.
+	Compiled string `json:"compiled,omitempty"`
 }
 
 // Operator is one step of the compiled query, as plan compares them.

@@ -1,0 +1,83 @@
+// Package bind gives every source, stream and view its columns, by asking a compiler and what was recorded before.
+package bind
+
+import (
+	"context"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/lang"
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/state"
+)
+
+// Relation is what a query may read while it is compiled.
+type Relation struct {
+	Name       string // "purchases", or "purchases.malformed" for a side relation
+	Columns    batch.Schema
+	AppendOnly bool
+	Key        []string
+	Identity   string // identity of what produces it; goes into the identity of its readers
+}
+
+// Query asks for one compilation.
+type Query struct {
+	Addr      addr.Resource
+	SQL       string
+	Relations []Relation // exactly those the SQL names
+	Stream    bool       // the result must be append-only
+	Keys      []string   // declared key of a view; empty: derived
+}
+
+// Compiled is what the compiler says of a query.
+type Compiled struct {
+	Columns    batch.Schema
+	AppendOnly bool
+	Key        []string
+	Reads      []string
+	Identity   string
+	Operators  []state.Operator
+}
+
+// Inferred is what a source offers to SQL.
+type Inferred struct {
+	Columns batch.Schema            // all that SQL can read, metadata columns included, types as DESCRIBE prints them
+	Sides   map[string]batch.Schema // columns of its side relations by name ("malformed")
+	Sampled bool                    // Columns were found in the data now rather than declared
+	Files   int64                   // what the sample read; 0 when declared
+	Bytes   int64
+}
+
+// Sink is a sink and the relation it delivers.
+type Sink struct {
+	Addr  addr.Resource
+	Value cty.Value // complete, by the kind's type
+	From  Relation
+}
+
+// Compiler answers what binding needs to know. It is called from two goroutines at once. Mistakes of the
+// user are *graph.SQLError: with a place in the SQL for Compile, without one for the others.
+type Compiler interface {
+	// Compile binds one query.
+	Compile(ctx context.Context, q Query) (Compiled, error)
+	// Infer checks the columns a source declares, or finds them in its data. value is complete, by the kind's type.
+	Infer(ctx context.Context, source addr.Resource, value cty.Value) (Inferred, error)
+	// CheckSink refuses a sink that cannot deliver its relation as asked.
+	CheckSink(ctx context.Context, s Sink) error
+}
+
+// Input is what Bind works on.
+type Input struct {
+	Config   *lang.Config
+	Graph    *graph.Graph
+	State    *state.Document // nil: nothing recorded
+	Compiler Compiler
+}
+
+// Result is what Bind found. Maps hold an entry for each relation that could be bound.
+type Result struct {
+	Relations map[addr.Resource]state.Relation
+	Inferred  map[addr.Resource]Inferred // sources whose columns were sampled now
+}

@@ -1,0 +1,47 @@
+// Package graph knows what depends on what: edges, order, cycles, pipelines.
+package graph
+
+import (
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/diag"
+)
+
+// Name is one relation that an SQL text reads, and where it stands in the text.
+type Name struct {
+	Schema   string // "purchases" in purchases.malformed; empty for a bare name
+	Relation string
+	Start    int // bytes, End exclusive
+	End      int
+}
+
+// Analyze lists the relations an SQL text reads, CTEs left out, in the order they stand. What the user got
+// wrong is a *SQLError; anything else is a failure of the machine.
+type Analyze func(sql string) ([]Name, error)
+
+// SQLError is what is wrong with an SQL text: a user's mistake. Start and End are
+// byte offsets in the text, equal when the place is unknown.
+type SQLError struct {
+	Summary string
+	Detail  string
+	Start   int
+	End     int
+}
+
+func (e *SQLError) Error() string { return e.Summary + ": " + e.Detail }
+
+// Edge says that From needs To.
+type Edge struct {
+	From, To addr.Resource
+	Side     string     // "malformed" when From reads a side relation of To; else empty
+	Attr     string     // the attribute that makes the edge
+	SQL      bool       // found in SQL rather than in an HCL reference
+	Range    diag.Range // where it is written
+}
+
+// Pipeline is a connected set of sources, streams, views and sinks: the unit of progress.
+type Pipeline struct {
+	ID      string          // stable; see Pipelines
+	Members []addr.Resource // in topological order
+	Sources []addr.Resource // the members that are sources, in the same order
+	Trigger addr.Resource   // zero: epochs run as soon as there is data
+}
