@@ -4,7 +4,6 @@ package addr
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
@@ -89,7 +88,33 @@ func (r *Resource) UnmarshalText(text []byte) error {
 func ValidName(s string) bool { return validName(s) }
 
 func validName(s string) bool {
-	return regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`).MatchString(s)
+	for i, c := range []byte(s) {
+		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
+		if !letter && (i == 0 || c != '-' && (c < '0' || c > '9')) {
+			return false
+		}
+	}
+	return s != ""
+}
+
+// ParseReference reads a reference as values hold it: an address, or the address of
+// a source, stream or view followed by the name of one of its side relations
+// (source.files.purchases.malformed). side is empty for the resource itself.
+func ParseReference(s string) (to Resource, side string, err error) {
+	parts := strings.Split(s, ".")
+	length := 2
+	if block := Block(parts[0]); block.HasType() {
+		length = 3
+	}
+	if len(parts) == length+1 && Block(parts[0]).IsRelation() {
+		side = parts[length]
+		if !validName(side) {
+			return Resource{}, "", fmt.Errorf("%q is not a reference: %q is not a valid name", s, side)
+		}
+		s = strings.Join(parts[:length], ".")
+	}
+	to, err = Parse(s)
+	return to, side, err
 }
 
 // Parse reads an address such as source.files.purchases or view.sales. The
