@@ -40,8 +40,9 @@ const (
 	Pending     = "pending"
 	Read        = "read"
 	Malformed   = "malformed"
-	Overwritten = "overwritten"
+	Overwritten = "overwritten" // read, then replaced by the version shown, which is not read
 	Vanished    = "vanished"
+	Skipped     = "skipped" // there when the source was created with include_existing = false; never read
 )
 
 // Entry is one line of the ledger, readable as <source>.files.
@@ -69,7 +70,9 @@ type Limits struct {
 // job commits new entries, then takes them in order within the limits.
 type Source interface {
 	// Discover lists the source and returns entries that are not in the ledger yet, in the order they are to be
-	// read, ordinals given from ledger.LastOrdinal()+1 on, plus changed entries (status overwritten or vanished) of known ones.
+	// read, ordinals given from ledger.LastOrdinal()+1 on, plus changed entries of known ones: an entry whose ordinal is known
+	// replaces that one (status overwritten, or still pending with a newer version). Only entries with status pending are to be read.
+	// A failure the user can mend wraps a *UserError.
 	Discover(ctx context.Context, ledger Ledger) ([]Entry, error)
 	// Scan says how files are decoded and under which limits.
 	Scan() (batch.Scan, Limits)
