@@ -1,6 +1,8 @@
 // Package diag holds diagnostics: what is wrong with what the user wrote, where, and how to mend it.
 package diag
 
+import "fmt"
+
 // Severity tells an error, which stops the operation, from a warning.
 type Severity string
 
@@ -24,6 +26,14 @@ type Range struct {
 	Filename string `json:"filename"`
 	Start    Pos    `json:"start"`
 	End      Pos    `json:"end"`
+}
+
+// String is the range as messages cite it: main.sf.hcl:4,3-13.
+func (r Range) String() string {
+	if r.Start.Line == r.End.Line {
+		return fmt.Sprintf("%s:%d,%d-%d", r.Filename, r.Start.Line, r.Start.Column, r.End.Column)
+	}
+	return fmt.Sprintf("%s:%d,%d-%d,%d", r.Filename, r.Start.Line, r.Start.Column, r.End.Line, r.End.Column)
 }
 
 // Value is one value shown below a snippet: Traversal as written, Statement
