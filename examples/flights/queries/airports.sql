@@ -1,0 +1,1 @@
+SELECT * FROM airports ORDER BY flights DESC, origin LIMIT 5

@@ -1,0 +1,1 @@
+SELECT count(*) AS hours, sum(flights) AS flights, sum(late) AS late FROM hourly_delays

@@ -1,0 +1,1 @@
+SELECT * FROM sales_by_hour ORDER BY hour

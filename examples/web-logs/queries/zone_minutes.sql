@@ -1,0 +1,1 @@
+SELECT * FROM zone_minutes ORDER BY minute, zone LIMIT 9
