@@ -122,6 +122,9 @@ type Delivery struct {
 	AppendOnly bool     // the relation is a stream
 	// Overwrite: the change is the whole relation, and replaces everything this sink delivered before, in one step.
 	Overwrite bool
+	// Previous is the receipt of this generation's delivery before, nil before the first. With it, a sink notices that
+	// its target was taken away or put back to an older state.
+	Previous Receipt
 	// Columns' order and types are Change.Columns.
 }
 
@@ -135,7 +138,8 @@ type Staged struct {
 // Receipt proves a delivery: what the sink can say about it ("version": 57).
 type Receipt map[string]any
 
-// Sink delivers changes exactly once where its target can.
+// Sink delivers changes exactly once where its target can. An epoch is staged after the one before
+// it was published: a sink may look at its target to decide.
 type Sink interface {
 	// Stage writes the change where nobody sees it yet, or into the payload.
 	Stage(ctx context.Context, d Delivery, s Stager) (Staged, error)

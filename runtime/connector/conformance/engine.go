@@ -1,0 +1,115 @@
+// Package conformance is the suite that all connectors pass.
+//
+// Its tests run on a real DuckDB that the caller opens, so that this package itself needs none.
+package conformance
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/connector"
+)
+
+// Stager runs a sink's statements on a DuckDB database.
+type Stager struct {
+	DB *sql.DB
+	// BeforeCopy, if set, may make a Copy fail.
+	BeforeCopy func(path string) error
+}
+
+var _ connector.Stager = (*Stager)(nil)
+
+// Copy runs COPY. Statistics come from RETURN_STATS.
+func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Format) (connector.Written, error) {
+	if s.BeforeCopy != nil {
+		if err := s.BeforeCopy(path); err != nil {
+			return connector.Written{}, err
+		}
+	}
+	options := []string{"FORMAT " + format.Name}
+	for name, value := range format.Options {
+		options = append(options, name+" "+literal(value))
+	}
+	slices.Sort(options[1:])
+	written := connector.Written{Path: path}
+	if format.Name != "parquet" {
+		statement := fmt.Sprintf("COPY (%s) TO %s (%s)", query, literal(path), strings.Join(options, ", "))
+		err := s.DB.QueryRowContext(ctx, statement).Scan(&written.Rows)
+		if err != nil {
+			return written, err
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			return written, err
+		}
+		written.Bytes = info.Size()
+		return written, nil
+	}
+	options = append(options, "RETURN_STATS")
+	statement := fmt.Sprintf("COPY (%s) TO %s (%s)", query, literal(path), strings.Join(options, ", "))
+	var file, footer, partitions, columns any
+	row := s.DB.QueryRowContext(ctx, statement)
+	if err := row.Scan(&file, &written.Rows, &written.Bytes, &footer, &columns, &partitions); err != nil {
+		return written, err
+	}
+	written.Columns = statistics(columns)
+	return written, nil
+}
+
+// statistics turns the driver's map of maps, whatever types it is made of, into text.
+func statistics(v any) map[string]map[string]string {
+	out := map[string]map[string]string{}
+	each(v, func(column, stats any) {
+		of := map[string]string{}
+		each(stats, func(name, value any) { of[fmt.Sprint(name)] = fmt.Sprint(value) })
+		out[fmt.Sprint(column)] = of
+	})
+	return out
+}
+
+// each visits the entries of a map.
+func each(v any, visit func(key, value any)) {
+	m := reflect.ValueOf(v)
+	if m.Kind() != reflect.Map {
+		return
+	}
+	for _, key := range m.MapKeys() {
+		visit(key.Interface(), m.MapIndex(key).Interface())
+	}
+}
+
+// Query returns the rows of a result as text.
+func (s *Stager) Query(ctx context.Context, query string) ([][]*string, error) {
+	rows, err := s.DB.QueryContext(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ("+query+")")
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var out [][]*string
+	for rows.Next() {
+		row := make([]*string, len(names))
+		into := make([]any, len(names))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		out = append(out, row)
+	}
+	return out, rows.Err()
+}
+
+func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
