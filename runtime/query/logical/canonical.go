@@ -1,0 +1,348 @@
+package logical
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// canon is the canonical form of a step: where its rows come from, which
+// predicates keep them, and what each column is in terms of the relations read.
+type canon struct {
+	base  string
+	preds []string
+	cols  []string
+}
+
+// Canonical is a text equal for plans of equal meaning: aliases, the order of
+// predicates, the direction of comparisons, projections in between and CTEs do
+// not matter. source gives the identity of the relation behind a scan.
+func Canonical(op *Op, source func(leaf string) string) (string, error) {
+	c, err := canonical(StripOrder(op), source)
+	if err != nil {
+		return "", err
+	}
+	return digest(append([]string{"query", c.seal()}, c.cols...)...), nil
+}
+
+// RawIdentity is the identity of a plan that has no canonical form: its JSON
+// without places and aliases. Equal texts are equal meanings; the converse need not hold.
+func RawIdentity(doc []byte, sources []string) (string, error) {
+	var v any
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	dec.UseNumber()
+	if err := dec.Decode(&v); err != nil {
+		return "", fmt.Errorf("decoding the bound plan: %w", err)
+	}
+	text, err := json.Marshal(strip(v))
+	if err != nil {
+		return "", fmt.Errorf("encoding the bound plan: %w", err)
+	}
+	return digest(append([]string{"raw", string(text)}, sources...)...), nil
+}
+
+func strip(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for _, k := range []string{"query_location", "alias", "extra_info"} {
+			delete(v, k)
+		}
+		for k, e := range v {
+			v[k] = strip(e)
+		}
+	case []any:
+		for i, e := range v {
+			v[i] = strip(e)
+		}
+	}
+	return v
+}
+
+func digest(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}
+
+// seal fixes the rows of a step as one short text.
+func (c canon) seal() string {
+	if len(c.preds) == 0 {
+		return c.base
+	}
+	preds := slices.Clone(c.preds)
+	slices.Sort(preds)
+	return digest(append([]string{"filter", c.base}, slices.Compact(preds)...)...)
+}
+
+// StripOrder removes an ORDER BY at the top: relations have no order.
+func StripOrder(op *Op) *Op {
+	for op.Type == "LOGICAL_ORDER_BY" && len(op.Children) == 1 && len(op.Projections) == 0 {
+		op = op.Children[0]
+	}
+	return op
+}
+
+func canonical(op *Op, source func(string) string) (canon, error) {
+	if op.Stored != "" {
+		c := canon{base: "scan(" + op.Stored + "=" + source(op.Stored) + ")"}
+		for i := range op.StoredColumns {
+			c.cols = append(c.cols, Ident(op.Stored)+"."+Ident(column(i)))
+		}
+		return c, nil
+	}
+	switch op.Type {
+	case "LOGICAL_GET":
+		return canonicalGet(op, source)
+	case "LOGICAL_UNION":
+		return canonicalUnion(op, source)
+	}
+	if len(op.Children) != 1 {
+		return canon{}, unsupported("%s", Describe(op))
+	}
+	in, err := canonical(op.Children[0], source)
+	if err != nil {
+		return canon{}, err
+	}
+	switch op.Type {
+	case "LOGICAL_FILTER":
+		return canonicalFilter(op, in)
+	case "LOGICAL_PROJECTION":
+		cols, err := in.exprs(op.Expressions)
+		return canon{base: in.base, preds: in.preds, cols: cols}, err
+	case "LOGICAL_UNNEST":
+		return canonicalUnnest(op, in)
+	case "LOGICAL_AGGREGATE_AND_GROUP_BY":
+		return canonicalAggregate(op, in)
+	case "LOGICAL_DISTINCT":
+		if op.DistinctType != "DISTINCT" || !isNull(op.OrderBy) {
+			return canon{}, unsupported("DISTINCT ON")
+		}
+		base := digest(append([]string{"distinct", in.seal()}, in.cols...)...)
+		return canon{base: base, cols: tagged("d", base, in.cols)}, nil
+	}
+	return canon{}, unsupported("%s", Describe(op))
+}
+
+func isNull(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) == 0 || string(raw) == "null"
+}
+
+func tagged(tag, base string, cols []string) []string {
+	out := make([]string, len(cols))
+	for i, c := range cols {
+		out[i] = short(tag + "(" + c + ")@" + base)
+	}
+	return out
+}
+
+// short keeps texts from doubling at every level.
+func short(s string) string {
+	if len(s) <= 160 {
+		return s
+	}
+	return "#" + digest(s)
+}
+
+func canonicalGet(op *Op, source func(string) string) (canon, error) {
+	schema, name, ok := op.Table()
+	if !ok {
+		return canon{}, unsupported("the table function %s", op.Name)
+	}
+	leaf := RelationLeaf(schema, name)
+	names, err := op.scanColumns()
+	if err != nil {
+		return canon{}, err
+	}
+	c := canon{base: "scan(" + leaf + "=" + source(leaf) + ")"}
+	for _, n := range names {
+		text := ""
+		if n != "" {
+			text = Ident(leaf) + "." + Ident(strings.ToLower(n))
+		}
+		c.cols = append(c.cols, text)
+	}
+	for _, f := range op.TableFilters.Filters {
+		if f.Key < 0 || f.Key >= len(op.Names) {
+			return canon{}, unsupported("a filter on the row identifier")
+		}
+		column := Ident(leaf) + "." + Ident(strings.ToLower(op.Names[f.Key]))
+		preds, err := f.Value.predicates(column)
+		if err != nil {
+			return canon{}, err
+		}
+		c.preds = append(c.preds, preds...)
+	}
+	return c, nil
+}
+
+// predicates gives a pushed-down filter the form the same filter has above the scan.
+func (f filter) predicates(column string) ([]string, error) {
+	if f.FilterType == "EXPRESSION_FILTER" {
+		return canon{cols: []string{column}}.predicates(f.Expr)
+	}
+	if f.FilterType == "CONJUNCTION_AND" {
+		var out []string
+		for _, c := range f.ChildFilters {
+			preds, err := c.predicates(column)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, preds...)
+		}
+		return out, nil
+	}
+	if f.FilterType == "CONSTANT_COMPARISON" && f.Constant != nil {
+		e := &Expr{Class: "BOUND_COMPARISON", Type: f.ComparisonType,
+			Left: &Expr{Class: "BOUND_REF"}, Right: &Expr{Class: "BOUND_CONSTANT", Value: f.Constant}}
+		return canon{cols: []string{column}}.predicates(e)
+	}
+	text, err := f.sql(column)
+	return []string{text}, err
+}
+
+func canonicalFilter(op *Op, in canon) (canon, error) {
+	out := canon{base: in.base, preds: slices.Clone(in.preds), cols: in.cols}
+	for _, e := range op.Expressions {
+		preds, err := in.predicates(e)
+		if err != nil {
+			return canon{}, err
+		}
+		out.preds = append(out.preds, preds...)
+	}
+	if len(op.ProjectionMap) > 0 {
+		out.cols = nil
+		for _, k := range op.ProjectionMap {
+			out.cols = append(out.cols, in.cols[k])
+		}
+	}
+	return out, nil
+}
+
+// predicates splits a condition at its ANDs.
+func (c canon) predicates(e *Expr) ([]string, error) {
+	if e.Class == "BOUND_CONJUNCTION" && e.Type == "CONJUNCTION_AND" {
+		var out []string
+		for _, child := range e.Children {
+			preds, err := c.predicates(child)
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, preds...)
+		}
+		return out, nil
+	}
+	text, err := c.expr(e)
+	return []string{text}, err
+}
+
+func canonicalUnnest(op *Op, in canon) (canon, error) {
+	var parts []string
+	for _, e := range op.Expressions {
+		if e.Child == nil {
+			return canon{}, unsupported("an UNNEST of an unknown form")
+		}
+		text, err := in.expr(e.Child)
+		if err != nil {
+			return canon{}, err
+		}
+		parts = append(parts, text)
+	}
+	base := digest(append([]string{"unnest", in.seal()}, parts...)...)
+	return canon{base: base, cols: append(slices.Clone(in.cols), tagged("unnest", base, parts)...)}, nil
+}
+
+func canonicalUnion(op *Op, source func(string) string) (canon, error) {
+	if !op.SetOpAll {
+		return canon{}, unsupported("UNION without ALL")
+	}
+	var arms []string
+	var cols []string
+	for _, child := range op.Children {
+		c, err := canonical(child, source)
+		if err != nil {
+			return canon{}, err
+		}
+		arms = append(arms, digest(append([]string{"arm", c.seal()}, c.cols...)...))
+		cols = c.cols
+	}
+	slices.Sort(arms)
+	base := digest(append([]string{"union"}, arms...)...)
+	out := canon{base: base}
+	for i := range cols {
+		out.cols = append(out.cols, fmt.Sprintf("u%d@%s", i, base))
+	}
+	return out, nil
+}
+
+func canonicalAggregate(op *Op, in canon) (canon, error) {
+	groups, err := in.exprs(op.Groups)
+	if err != nil {
+		return canon{}, err
+	}
+	sorted := slices.Clone(groups)
+	slices.Sort(sorted)
+	base := digest(append([]string{"aggregate", in.seal(), fmt.Sprint(op.GroupingSets)}, sorted...)...)
+	if len(op.GroupingSets) <= 1 {
+		base = digest(append([]string{"aggregate", in.seal()}, sorted...)...)
+	}
+	out := canon{base: base, cols: tagged("group", base, groups)}
+	for _, e := range op.Expressions {
+		text, err := in.aggregate(e)
+		if err != nil {
+			return canon{}, err
+		}
+		out.cols = append(out.cols, short(text+"@"+base))
+	}
+	for _, g := range op.GroupingFunctions {
+		out.cols = append(out.cols, fmt.Sprintf("grouping%v@%s", g, base))
+	}
+	return out, nil
+}
+
+func (c canon) aggregate(e *Expr) (string, error) {
+	args, err := c.exprs(e.Children)
+	if err != nil {
+		return "", err
+	}
+	text := e.Name + "(" + e.AggregateType + " " + strings.Join(args, ",") + ")"
+	if e.Filter != nil {
+		f, err := c.expr(e.Filter)
+		if err != nil {
+			return "", err
+		}
+		text += " FILTER " + f
+	}
+	if !isNull(e.OrderBys) {
+		return "", unsupported("ORDER BY inside an aggregate")
+	}
+	return text, nil
+}
+
+func (c canon) exprs(es []*Expr) ([]string, error) {
+	out := make([]string, len(es))
+	for i, e := range es {
+		text, err := c.expr(e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = text
+	}
+	return out, nil
+}
+
+// expr renders an expression with its commutative parts in a fixed order.
+func (c canon) expr(e *Expr) (string, error) {
+	sorted, err := c.ordered(e)
+	if err != nil {
+		return "", err
+	}
+	text, err := scope(c.cols).sql(sorted)
+	return short(text), err
+}

@@ -1,0 +1,234 @@
+package logical
+
+import (
+	"fmt"
+	"strings"
+)
+
+// partialBuilder collects the partials of one aggregate; equal ones are kept once.
+type partialBuilder struct {
+	retracts bool
+	partials []Partial
+	finals   []string
+	index    map[string]int
+}
+
+func (b *partialBuilder) partial(expr, zero, merge string) int {
+	if i, ok := b.index[expr]; ok {
+		return i
+	}
+	b.index[expr] = len(b.partials)
+	b.partials = append(b.partials, Partial{Expr: expr, Zero: zero, Merge: merge})
+	return len(b.partials) - 1
+}
+
+func p(i int) string { return fmt.Sprintf("p%d", i) }
+
+// sumMerge adds two values of which either may be NULL (no rows yet).
+func sumMerge(typ string) string {
+	return "CAST(CASE WHEN $o IS NULL THEN $n WHEN $n IS NULL THEN $o ELSE $o + $n END AS " + typ + ")"
+}
+
+func pickMerge(better string) string {
+	return "CASE WHEN $o IS NULL THEN $n WHEN $n IS NULL THEN $o WHEN $n " + better + " $o THEN $n ELSE $o END"
+}
+
+func opMerge(op string) string {
+	return "CASE WHEN $o IS NULL THEN $n WHEN $n IS NULL THEN $o ELSE $o " + op + " $n END"
+}
+
+// call is one aggregate call with its rendered parts.
+type call struct {
+	expr   *Expr
+	args   string
+	filter string // " FILTER (WHERE …)" or empty
+	typ    string // result type
+	arg    string // type of the first argument, empty when there is none
+}
+
+func (b *partialBuilder) add(e *Expr, in scope) error {
+	c, err := newCall(e, in)
+	if err != nil {
+		return err
+	}
+	var final string
+	switch {
+	case e.Name == "count_star" || e.Name == "count" || e.Name == "count_if":
+		final, err = b.count(c)
+	case e.Name == "sum" || e.Name == "sum_no_overflow":
+		final, err = b.sum(c)
+	case e.Name == "avg":
+		final, err = b.avg(c)
+	case b.retracts:
+		return unsupported("%s over rows that may be taken back", e.Name)
+	default:
+		final, err = b.appendOnly(c)
+	}
+	if err != nil {
+		return err
+	}
+	b.finals = append(b.finals, "CAST("+final+" AS "+c.typ+")")
+	return nil
+}
+
+func newCall(e *Expr, in scope) (call, error) {
+	if e.Class != "BOUND_AGGREGATE" {
+		return call{}, unsupported("an aggregate of class %s", e.Class)
+	}
+	args, err := in.all(e.Children)
+	if err != nil {
+		return call{}, err
+	}
+	c := call{expr: e, args: strings.Join(args, ", ")}
+	if e.AggregateType == "DISTINCT" && !indifferent(e.Name) {
+		return call{}, unsupported("%s(DISTINCT …)", e.Name)
+	}
+	if len(e.Children) > 1 {
+		return call{}, unsupported("%s with %d arguments", e.Name, len(e.Children))
+	}
+	if e.Filter != nil {
+		f, err := in.sql(e.Filter)
+		if err != nil {
+			return call{}, err
+		}
+		c.filter = " FILTER (WHERE " + f + ")"
+	}
+	if c.typ, err = e.Return.SQL(); err != nil {
+		return call{}, err
+	}
+	if len(e.Arguments) > 0 && e.Arguments[0].ID != "ANY" {
+		if c.arg, err = e.Arguments[0].SQL(); err != nil {
+			return call{}, err
+		}
+	}
+	return c, nil
+}
+
+// indifferent aggregates give the same result for distinct values and for all.
+func indifferent(name string) bool {
+	switch name {
+	case "min", "max", "bool_and", "bool_or", "bit_and", "bit_or":
+		return true
+	}
+	return false
+}
+
+func (b *partialBuilder) count(c call) (string, error) {
+	text := "count(*)"
+	switch c.expr.Name {
+	case "count":
+		text = "count(" + c.args + ")"
+	case "count_if":
+		text = "CAST(count_if(" + c.args + ")" + c.filter + " AS " + c.typ + ")"
+		return p(b.partial(text, "0", sumMerge(c.typ))), nil
+	}
+	return p(b.partial(text+c.filter, "0", sumMerge("BIGINT"))), nil
+}
+
+func exact(typ string) bool {
+	switch typ {
+	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT", "BOOLEAN":
+		return true
+	}
+	return strings.HasPrefix(typ, "DECIMAL(")
+}
+
+// nonNull counts the values behind a sum; a sum over none is NULL.
+func (b *partialBuilder) nonNull(c call) int {
+	return b.partial("count("+c.args+")"+c.filter, "0", sumMerge("BIGINT"))
+}
+
+func (b *partialBuilder) sum(c call) (string, error) {
+	if !exact(c.arg) && c.typ != "DOUBLE" {
+		return "", unsupported("sum of %s", c.arg)
+	}
+	s := b.partial("CAST(sum("+c.args+")"+c.filter+" AS "+c.typ+")", "NULL", sumMerge(c.typ))
+	if !b.retracts {
+		return p(s), nil
+	}
+	if !exact(c.arg) {
+		return "", unsupported("sum of %s over rows that may be taken back", c.arg)
+	}
+	return "CASE WHEN " + p(b.nonNull(c)) + " > 0 THEN " + p(s) + " END", nil
+}
+
+// avg keeps sum and count, and divides as DuckDB does: the exact integer sum, of
+// unscaled decimals, by the count times the scale, once.
+func (b *partialBuilder) avg(c call) (string, error) {
+	if c.typ != "DOUBLE" {
+		return "", unsupported("avg of %s", c.arg)
+	}
+	sumType, n := "HUGEINT", b.nonNull(c)
+	divisor := "CAST(" + p(n) + " AS DOUBLE)"
+	switch {
+	case strings.HasPrefix(c.arg, "DECIMAL("):
+		var width, scale int
+		if _, err := fmt.Sscanf(c.arg, "DECIMAL(%d,%d)", &width, &scale); err != nil {
+			return "", unsupported("avg of %s", c.arg)
+		}
+		sumType = fmt.Sprintf("DECIMAL(38,%d)", scale)
+		divisor = fmt.Sprintf("(%s * 1e%d)", divisor, scale)
+	case c.arg == "DOUBLE" || c.arg == "FLOAT":
+		if b.retracts {
+			return "", unsupported("avg of %s over rows that may be taken back", c.arg)
+		}
+		sumType = "DOUBLE"
+	case !exact(c.arg):
+		return "", unsupported("avg of %s", c.arg)
+	}
+	s := p(b.partial("CAST(sum("+c.args+")"+c.filter+" AS "+sumType+")", "NULL", sumMerge(sumType)))
+	value := "CAST(" + s + " AS DOUBLE)"
+	if strings.HasPrefix(sumType, "DECIMAL(") && !strings.HasSuffix(sumType, ",0)") {
+		value = "CAST(CAST(replace(CAST(" + s + " AS VARCHAR), '.', '') AS HUGEINT) AS DOUBLE)"
+	}
+	return "CASE WHEN " + p(n) + " > 0 THEN " + value + " / " + divisor + " END", nil
+}
+
+// appendOnly builds the aggregates that cannot give a row back.
+func (b *partialBuilder) appendOnly(c call) (string, error) {
+	text := c.expr.Name + "(" + c.args + ")" + c.filter
+	merge := ""
+	switch c.expr.Name {
+	case "min":
+		merge = pickMerge("<")
+	case "max":
+		merge = pickMerge(">")
+	case "bool_and":
+		merge = opMerge("AND")
+	case "bool_or":
+		merge = opMerge("OR")
+	case "bit_and":
+		merge = opMerge("&")
+	case "bit_or":
+		merge = opMerge("|")
+	case "bit_xor":
+		merge = "CASE WHEN $o IS NULL THEN $n WHEN $n IS NULL THEN $o ELSE xor($o, $n) END"
+	case "product":
+		merge = opMerge("*")
+	case "var_pop", "var_samp", "variance", "stddev", "stddev_pop", "stddev_samp":
+		return b.variance(c)
+	default:
+		return "", unsupported("the aggregate %s", c.expr.Name)
+	}
+	return p(b.partial("CAST("+text+" AS "+c.typ+")", "NULL", "CAST("+merge+" AS "+c.typ+")")), nil
+}
+
+// variance keeps count, mean and the sum of squared deviations in one struct and
+// merges them pairwise (Chan, Golub, LeVeque 1979).
+func (b *partialBuilder) variance(c call) (string, error) {
+	part := fmt.Sprintf("struct_pack(n := count(%[1]s)%[2]s, m := coalesce(avg(%[1]s)%[2]s, 0), q := coalesce(var_pop(%[1]s)%[2]s * count(%[1]s)%[2]s, 0))", c.args, c.filter)
+	merge := "CASE WHEN $o.n = 0 THEN $n WHEN $n.n = 0 THEN $o ELSE struct_pack(n := $o.n + $n.n, " +
+		"m := $o.m + ($n.m - $o.m) * $n.n / ($o.n + $n.n), " +
+		"q := $o.q + $n.q + ($n.m - $o.m) * ($n.m - $o.m) * $o.n * $n.n / ($o.n + $n.n)) END"
+	s := p(b.partial(part, "struct_pack(n := CAST(0 AS BIGINT), m := CAST(0 AS DOUBLE), q := CAST(0 AS DOUBLE))", merge))
+	population := strings.HasSuffix(c.expr.Name, "_pop")
+	least, divisor := "0", s+".n"
+	if !population {
+		least, divisor = "1", "("+s+".n - 1)"
+	}
+	value := s + ".q / " + divisor
+	if strings.HasPrefix(c.expr.Name, "stddev") {
+		value = "sqrt(" + value + ")"
+	}
+	return "CASE WHEN " + s + ".n > " + least + " THEN " + value + " END", nil
+}

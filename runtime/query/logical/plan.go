@@ -1,0 +1,188 @@
+// Package logical holds DuckDB's bound logical plan as values: decoded from JSON, rendered back to SQL, put into a canonical form, split into operators.
+package logical
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Unsupported says why a plan, or a part of it, cannot be rendered or made
+// incremental. It is an explanation for people, never a failure.
+type Unsupported struct{ Reason string }
+
+func (u *Unsupported) Error() string { return u.Reason }
+
+func unsupported(format string, args ...any) error {
+	return &Unsupported{Reason: fmt.Sprintf(format, args...)}
+}
+
+// Op is one step of a bound plan, as json_serialize_plan of DuckDB 1.5 writes it. Columns are positions in
+// the children's output.
+type Op struct {
+	Type              string          `json:"type"`
+	Children          []*Op           `json:"children"`
+	Expressions       []*Expr         `json:"expressions"`
+	Name              string          `json:"name"`
+	Names             []string        `json:"names"`
+	ReturnedTypes     []Type          `json:"returned_types"`
+	ColumnIndexes     []columnIndex   `json:"column_indexes"`
+	ProjectionIDs     []int           `json:"projection_ids"`
+	ProjectionMap     []uint64        `json:"projection_map"`
+	TableFilters      tableFilters    `json:"table_filters"`
+	FunctionData      json.RawMessage `json:"function_data"`
+	Groups            []*Expr         `json:"groups"`
+	GroupingSets      [][]int         `json:"grouping_sets"`
+	GroupingFunctions [][]int         `json:"grouping_functions"`
+	SetOpAll          bool            `json:"setop_all"`
+	ColumnCount       int             `json:"column_count"`
+	TableIndex        json.Number     `json:"table_index"`
+	CTEIndex          json.Number     `json:"cte_index"`
+	DistinctType      string          `json:"distinct_type"`
+	DistinctTargets   []*Expr         `json:"distinct_targets"`
+	OrderBy           json.RawMessage `json:"order_by"`
+	Orders            []order         `json:"orders"`
+	Projections       []uint64        `json:"projections"`
+
+	// Stored names the operator whose output this leaf reads; set by Split.
+	Stored string `json:"-"`
+	// StoredColumns are that output's column types, by position.
+	StoredColumns int `json:"-"`
+}
+
+type order struct {
+	Expression *Expr  `json:"expression"`
+	Type       string `json:"type"`
+	NullOrder  string `json:"null_order"`
+}
+
+type columnIndex struct {
+	Index    json.Number       `json:"index"`
+	Children []json.RawMessage `json:"child_indexes"`
+}
+
+type tableFilters struct {
+	Filters []struct {
+		Key   int    `json:"key"`
+		Value filter `json:"value"`
+	} `json:"filters"`
+}
+
+type filter struct {
+	FilterType     string   `json:"filter_type"`
+	ComparisonType string   `json:"comparison_type"`
+	Constant       *Value   `json:"constant"`
+	Expr           *Expr    `json:"expr"`
+	ChildFilters   []filter `json:"child_filters"`
+	Values         []Value  `json:"values"`
+}
+
+// Expr is one bound expression.
+type Expr struct {
+	Class         string          `json:"expression_class"`
+	Type          string          `json:"type"`
+	Alias         string          `json:"alias"`
+	Return        Type            `json:"return_type"`
+	Index         int             `json:"index"`
+	Children      []*Expr         `json:"children"`
+	Child         *Expr           `json:"child"`
+	Left          *Expr           `json:"left"`
+	Right         *Expr           `json:"right"`
+	Input         *Expr           `json:"input"`
+	Lower         *Expr           `json:"lower"`
+	Upper         *Expr           `json:"upper"`
+	LowerIncluded bool            `json:"lower_inclusive"`
+	UpperIncluded bool            `json:"upper_inclusive"`
+	Name          string          `json:"name"`
+	HasSerialize  bool            `json:"has_serialize"`
+	FunctionData  json.RawMessage `json:"function_data"`
+	TryCast       bool            `json:"try_cast"`
+	Value         *Value          `json:"value"`
+	CaseChecks    []caseCheck     `json:"case_checks"`
+	ElseExpr      *Expr           `json:"else_expr"`
+	Filter        *Expr           `json:"filter"`
+	AggregateType string          `json:"aggregate_type"`
+	OrderBys      json.RawMessage `json:"order_bys"`
+	Arguments     []Type          `json:"arguments"`
+}
+
+type caseCheck struct {
+	When *Expr `json:"when_expr"`
+	Then *Expr `json:"then_expr"`
+}
+
+// Value is a constant. Data stays as JSON: numbers keep all their digits.
+type Value struct {
+	Type   Type            `json:"type"`
+	IsNull bool            `json:"is_null"`
+	Data   json.RawMessage `json:"value"`
+}
+
+// Decode reads what json_serialize_plan returns for one statement. CTE
+// references are replaced by what they read.
+func Decode(doc []byte) (*Op, error) {
+	var out struct {
+		Error   bool   `json:"error"`
+		Message string `json:"error_message"`
+		Plans   []*Op  `json:"plans"`
+	}
+	dec := json.NewDecoder(bytes.NewReader(doc))
+	if err := dec.Decode(&out); err != nil {
+		return nil, fmt.Errorf("decoding the bound plan: %w", err)
+	}
+	if out.Error {
+		return nil, unsupported("the bound plan cannot be written down: %s", out.Message)
+	}
+	if len(out.Plans) != 1 {
+		return nil, unsupported("%d statements instead of one", len(out.Plans))
+	}
+	return inlineCTEs(out.Plans[0], map[string]*Op{})
+}
+
+func inlineCTEs(op *Op, ctes map[string]*Op) (*Op, error) {
+	switch op.Type {
+	case "LOGICAL_MATERIALIZED_CTE":
+		if len(op.Children) != 2 {
+			return nil, unsupported("a CTE of an unknown form")
+		}
+		def, err := inlineCTEs(op.Children[0], ctes)
+		if err != nil {
+			return nil, err
+		}
+		ctes[string(op.TableIndex)] = def
+		return inlineCTEs(op.Children[1], ctes)
+	case "LOGICAL_CTE_REF":
+		def, ok := ctes[string(op.CTEIndex)]
+		if !ok {
+			return nil, unsupported("a recursive CTE")
+		}
+		return def, nil
+	}
+	for i, c := range op.Children {
+		in, err := inlineCTEs(c, ctes)
+		if err != nil {
+			return nil, err
+		}
+		op.Children[i] = in
+	}
+	return op, nil
+}
+
+// Table is the relation a scan reads: its schema ("" for the default one) and
+// name. ok is false for anything but a plain scan.
+func (o *Op) Table() (schema, name string, ok bool) {
+	if o.Type != "LOGICAL_GET" || o.Name != "seq_scan" {
+		return "", "", false
+	}
+	var data struct {
+		Schema string `json:"schema"`
+		Table  string `json:"table"`
+	}
+	if json.Unmarshal(o.FunctionData, &data) != nil || data.Table == "" {
+		return "", "", false
+	}
+	if data.Schema == "main" {
+		data.Schema = ""
+	}
+	return data.Schema, data.Table, true
+}

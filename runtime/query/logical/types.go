@@ -1,0 +1,184 @@
+package logical
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Type is a DuckDB type as the plan writes it.
+type Type struct {
+	ID   string    `json:"id"`
+	Info *typeInfo `json:"type_info"`
+}
+
+type typeInfo struct {
+	Type      string   `json:"type"`
+	Alias     string   `json:"alias"`
+	Width     int      `json:"width"`
+	Scale     int      `json:"scale"`
+	Collation string   `json:"collation"`
+	Child     *Type    `json:"child_type"`
+	Children  []member `json:"child_types"`
+	Values    []string `json:"values"`
+	Size      int64    `json:"size"`
+}
+
+type member struct {
+	First  string `json:"first"`
+	Second Type   `json:"second"`
+}
+
+// SQL is the type as DDL and casts write it.
+func (t Type) SQL() (string, error) {
+	if t.Info != nil && t.Info.Alias != "" {
+		if t.Info.Alias == "JSON" {
+			return "JSON", nil
+		}
+		return "", unsupported("the user-defined type %s", t.Info.Alias)
+	}
+	switch t.ID {
+	case "DECIMAL":
+		return fmt.Sprintf("DECIMAL(%d,%d)", t.Info.Width, t.Info.Scale), nil
+	case "LIST":
+		return t.suffixed("[]")
+	case "ARRAY":
+		return t.suffixed(fmt.Sprintf("[%d]", t.Info.Size))
+	case "MAP":
+		return t.mapSQL()
+	case "STRUCT":
+		return t.structSQL()
+	case "ENUM":
+		return t.enumSQL(), nil
+	case "VARCHAR":
+		if t.Info != nil && t.Info.Collation != "" {
+			return "", unsupported("the collation %s", t.Info.Collation)
+		}
+		return "VARCHAR", nil
+	case "NULL":
+		return `"NULL"`, nil
+	case "UNION", "LAMBDA", "ANY", "INVALID", "UNKNOWN", "AGGREGATE_STATE", "VARIANT":
+		return "", unsupported("a value of type %s", t.ID)
+	}
+	return t.ID, nil
+}
+
+func (t Type) suffixed(suffix string) (string, error) {
+	if t.Info == nil || t.Info.Child == nil {
+		return "", unsupported("a %s of an unknown type", t.ID)
+	}
+	child, err := t.Info.Child.SQL()
+	return child + suffix, err
+}
+
+func (t Type) mapSQL() (string, error) {
+	if t.Info == nil || t.Info.Child == nil || t.Info.Child.Info == nil || len(t.Info.Child.Info.Children) != 2 {
+		return "", unsupported("a MAP of an unknown type")
+	}
+	kv := t.Info.Child.Info.Children
+	k, err := kv[0].Second.SQL()
+	if err != nil {
+		return "", err
+	}
+	v, err := kv[1].Second.SQL()
+	return "MAP(" + k + ", " + v + ")", err
+}
+
+func (t Type) structSQL() (string, error) {
+	if t.Info == nil {
+		return "", unsupported("a STRUCT of an unknown type")
+	}
+	var parts []string
+	for _, m := range t.Info.Children {
+		if m.First == "" {
+			return "", unsupported("a row without member names")
+		}
+		s, err := m.Second.SQL()
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, Ident(m.First)+" "+s)
+	}
+	return "STRUCT(" + strings.Join(parts, ", ") + ")", nil
+}
+
+func (t Type) enumSQL() string {
+	var parts []string
+	for _, v := range t.Info.Values {
+		parts = append(parts, Text(v))
+	}
+	return "ENUM(" + strings.Join(parts, ", ") + ")"
+}
+
+// Ident quotes an SQL identifier.
+func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// Text quotes an SQL string literal.
+func Text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+
+// SQL renders the constant with its exact type.
+func (v Value) SQL() (string, error) {
+	typ, err := v.Type.SQL()
+	if err != nil {
+		return "", err
+	}
+	if v.Type.ID == "NULL" {
+		return "NULL", nil
+	}
+	if v.IsNull {
+		return "CAST(NULL AS " + typ + ")", nil
+	}
+	switch v.Type.ID {
+	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT":
+		if typ == "INTEGER" || typ == "BOOLEAN" {
+			return string(v.Data), nil
+		}
+		return "CAST(" + string(v.Data) + " AS " + typ + ")", nil
+	case "FLOAT", "DOUBLE":
+		return v.floatSQL(typ)
+	case "DECIMAL":
+		return v.decimalSQL(typ)
+	case "HUGEINT", "UHUGEINT":
+		return v.hugeSQL(typ)
+	case "VARCHAR":
+		var s string
+		if json.Unmarshal(v.Data, &s) != nil || strings.ContainsRune(s, 0) {
+			return "", unsupported("a text constant with a zero byte")
+		}
+		if typ == "VARCHAR" {
+			return Text(s), nil
+		}
+		return "CAST(" + Text(s) + " AS " + typ + ")", nil
+	}
+	return "", unsupported("a constant of type %s", v.Type.ID)
+}
+
+func (v Value) floatSQL(typ string) (string, error) {
+	s := strings.Trim(string(v.Data), `"`)
+	return "CAST('" + s + "' AS " + typ + ")", nil
+}
+
+// decimalSQL puts the point back into the scaled integer the plan holds.
+func (v Value) decimalSQL(typ string) (string, error) {
+	digits, err := v.integer()
+	if err != nil {
+		return "", err
+	}
+	sign := ""
+	if strings.HasPrefix(digits, "-") {
+		sign, digits = "-", digits[1:]
+	}
+	scale := v.Type.Info.Scale
+	if len(digits) <= scale {
+		digits = strings.Repeat("0", scale-len(digits)+1) + digits
+	}
+	if scale > 0 {
+		digits = digits[:len(digits)-scale] + "." + digits[len(digits)-scale:]
+	}
+	return "CAST('" + sign + digits + "' AS " + typ + ")", nil
+}
+
+func (v Value) hugeSQL(typ string) (string, error) {
+	digits, err := v.integer()
+	return "CAST('" + digits + "' AS " + typ + ")", err
+}
