@@ -1,12 +1,149 @@
 // Package job runs one pipeline: batches → query → commit → deliver.
 package job
 
-// Failure is why a pipeline stopped: the same input would fail again. Nothing of the epoch is committed.
-type Failure struct {
-	Pipeline string
-	Relation string // address or name of what failed
-	Summary  string
-	Detail   string // position and value, where known; what to do
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+// Source is one source of a pipeline.
+type Source struct {
+	Addr       addr.Resource
+	ID         string // of this generation; names its ledger and position in the store
+	Generation int64
+	From       connector.Source
+	Side       uint64 // table of the records set aside
 }
 
-func (f *Failure) Error() string { return f.Relation + ": " + f.Summary + ": " + f.Detail }
+// Relation is one stream or view of a pipeline.
+type Relation struct {
+	Addr       addr.Resource
+	ID         string // of this generation; names its counters in the store
+	Generation int64
+	Program    *query.Program
+	Tables     map[string]uint64 // by operator
+}
+
+// Sink is one sink of a pipeline.
+type Sink struct {
+	Addr       addr.Resource
+	ID         string // of this generation; names its receipts in the store
+	Generation int64
+	From       string // the relation's bare name
+	Key        []string
+	AppendOnly bool
+	Overwrite  bool // what it is given replaces what it had
+	To         connector.Sink
+}
+
+// Options are a pipeline and what it runs on.
+type Options struct {
+	ID        string // stable; outbox and epoch are kept under it
+	Name      string // for people
+	Store     *store.Store
+	Engine    *query.Engine
+	Sources   []Source
+	Relations []Relation // what is read before what reads it
+	Sinks     []Sink
+	Trigger   Trigger
+	Now       func() time.Time                                   // nil: time.Now
+	Wait      func(ctx context.Context, d time.Duration) error   // nil: a timer; returns ctx's error when it ends first
+	Report    func(Progress)                                     // nil: nobody listens
+	Retrying  func(pipeline string, err error, in time.Duration) // told of machine failures; nil: nobody listens
+	// Attempts bounds how often a machine failure is met before it is returned; 0: for ever.
+	Attempts int
+}
+
+// Job is one pipeline at work. It is used by one goroutine at a time.
+type Job struct {
+	Options
+	runID     string
+	epoch     int64      // last committed
+	sources   []*reader  // in Options.Sources' order
+	outbox    []parcel   // decided, not delivered
+	delivered []delivery // delivered, not yet dropped from the store
+	receipts  map[string]Receipt
+	counters  map[string]Counters // by ID of relations and sinks
+	lastBegun time.Time           // of the last epoch reported
+	reported  time.Time           // when Report was last called
+}
+
+// reader is a source and what the job knows of it.
+type reader struct {
+	Source
+	ledger *ledger
+	state  SourceState
+	seen   int64 // ordinals up to here need no look: read, or never to be read
+	listed time.Time
+}
+
+// New loads what the store knows of a pipeline. It runs nothing.
+func New(o Options) (*Job, error) {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Wait == nil {
+		o.Wait = wait
+	}
+	if o.Report == nil {
+		o.Report = func(Progress) {}
+	}
+	if o.Retrying == nil {
+		o.Retrying = func(string, error, time.Duration) {}
+	}
+	j := &Job{Options: o, runID: uuid.NewString(), receipts: map[string]Receipt{}, counters: map[string]Counters{}}
+	if err := j.load(); err != nil {
+		return nil, fmt.Errorf("loading pipeline %s: %w", o.Name, err)
+	}
+	return j, nil
+}
+
+func (j *Job) load() error {
+	view := j.Store.View()
+	defer view.Close()
+	var err error
+	if j.epoch, err = Epoch(view, j.ID); err != nil {
+		return err
+	}
+	for _, s := range j.Sources {
+		state, err := ReadSourceState(view, s.ID)
+		if err != nil {
+			return err
+		}
+		j.sources = append(j.sources, &reader{Source: s, state: state, seen: state.Position, ledger: newLedger(j.Store, s.ID, state.Last)})
+	}
+	for _, r := range j.Relations {
+		if j.counters[r.ID], err = ReadCounters(view, r.ID); err != nil {
+			return err
+		}
+	}
+	for _, s := range j.Sinks {
+		if j.counters[s.ID], err = ReadCounters(view, s.ID); err != nil {
+			return err
+		}
+	}
+	j.outbox, err = readOutbox(view, j.ID)
+	return err
+}
+
+// Epoch is the number of the last epoch committed; 0 before the first.
+func (j *Job) Epoch() int64 { return j.epoch }
+
+func wait(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-timer.C:
+		return nil
+	}
+}

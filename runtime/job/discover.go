@@ -1,0 +1,259 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+// listEvery is the least time between two listings of a source.
+const listEvery = time.Second
+
+// listSlack lets a trigger that ticks every second list at each tick.
+const listSlack = 100 * time.Millisecond
+
+// listing is what one look at a source found, not yet committed.
+type listing struct {
+	reader *reader
+	fresh  []Record // with new ordinals
+	other  []Record // entries there were, changed
+}
+
+// list looks at every source and commits what it found as pending; extra, if set, rides on the same commit.
+func (j *Job) list(ctx context.Context, extra func(b *store.Batch) error) error {
+	var found []listing
+	for _, r := range j.sources {
+		l, err := j.look(ctx, r)
+		if err != nil {
+			return j.failure(r.Addr.String(), err)
+		}
+		found = append(found, l)
+	}
+	return j.enter(found, extra)
+}
+
+func (j *Job) look(ctx context.Context, r *reader) (listing, error) {
+	view := j.Store.View()
+	defer view.Close()
+	l := listing{reader: r}
+	entries, err := r.From.Discover(ctx, reading{ledger: r.ledger, view: view})
+	if err != nil {
+		return l, fmt.Errorf("listing %s: %w", r.Addr, err)
+	}
+	r.listed = j.Now()
+	for _, e := range entries {
+		if e.Ordinal <= r.ledger.last {
+			l.other = append(l.other, Record{Entry: e})
+			continue
+		}
+		if e.Status == connector.Pending {
+			e.Rows = -1
+		}
+		former, ok, err := r.ledger.newest(view, e.Path)
+		if err != nil {
+			return l, fmt.Errorf("reading the ledger of %s: %w", r.Addr, err)
+		}
+		if ok && former.Status == connector.Read {
+			former.Status = connector.Overwritten
+			l.other = append(l.other, former)
+		}
+		l.fresh = append(l.fresh, Record{Entry: e})
+	}
+	return l, nil
+}
+
+// enter commits listings and then makes them known to the readers.
+func (j *Job) enter(found []listing, extra func(b *store.Batch) error) error {
+	b := j.Store.NewBatch()
+	changed := extra != nil
+	for _, l := range found {
+		changed = changed || len(l.fresh)+len(l.other) > 0
+		if err := l.write(b); err != nil {
+			return err
+		}
+	}
+	if !changed {
+		return nil
+	}
+	if extra != nil {
+		for _, l := range found {
+			l.reader.state.Last = l.last()
+		}
+		if err := extra(b); err != nil {
+			return err
+		}
+	}
+	if err := j.Store.Commit(b); err != nil {
+		return fmt.Errorf("entering files into the ledger: %w", err)
+	}
+	for _, l := range found {
+		l.settle()
+	}
+	return nil
+}
+
+func (l listing) last() int64 { return l.reader.ledger.last + int64(len(l.fresh)) }
+
+func (l listing) write(b *store.Batch) error {
+	for _, r := range l.other {
+		if err := l.reader.ledger.write(b, r, false); err != nil {
+			return err
+		}
+	}
+	for _, r := range l.fresh {
+		if err := l.reader.ledger.write(b, r, true); err != nil {
+			return err
+		}
+	}
+	state := l.reader.state
+	state.Last = l.last()
+	return writeJSON(b, "src/"+l.reader.ID, state)
+}
+
+func (l listing) settle() {
+	l.reader.ledger.last = l.last()
+	l.reader.state.Last = l.reader.ledger.last
+	for _, records := range [][]Record{l.other, l.fresh} {
+		for _, r := range records {
+			l.reader.ledger.remember(r)
+		}
+	}
+}
+
+// intake is the part of one source that an epoch reads.
+type intake struct {
+	reader  *reader
+	records []Record // files to read, by ordinal
+	from    int64    // position before
+	to      int64    // position after
+	more    bool     // the limits left files for later
+}
+
+// span is a stretch of a ledger: ordinals after From up to To.
+type span struct {
+	reader   *reader
+	from, to int64
+	replay   bool // files that are read already, again
+	all      bool // whatever the limits
+}
+
+// choose takes files in order while count and bytes are below the source's limits.
+func (j *Job) choose(s span) (intake, error) {
+	view := j.Store.View()
+	defer view.Close()
+	in := intake{reader: s.reader, from: s.from, to: s.from}
+	_, limits := s.reader.From.Scan()
+	if s.all {
+		limits = connector.Limits{}
+	}
+	var bytes int64
+	for ordinal := s.from + 1; ordinal <= s.to; ordinal++ {
+		record, ok, err := ReadRecord(view, s.reader.ID, ordinal)
+		if err != nil {
+			return in, fmt.Errorf("choosing files of %s: %w", s.reader.Addr, err)
+		}
+		take := ok && record.Status == connector.Pending
+		if s.replay {
+			if take, err = j.readable(record, ok); err != nil {
+				return in, err
+			}
+		}
+		if take {
+			if full(limits.MaxFiles, int64(len(in.records))) || full(limits.MaxBytes, bytes) {
+				in.more = true
+				return in, nil
+			}
+			in.records = append(in.records, record)
+			bytes += record.SizeBytes
+		}
+		in.to = ordinal
+	}
+	return in, nil
+}
+
+// full reports whether a limit leaves no room; the first file is always taken.
+func full(limit, taken int64) bool { return limit > 0 && taken >= limit }
+
+// readable reports whether a replay reads a file; what cannot be read as it was is a failure.
+func (j *Job) readable(r Record, ok bool) (bool, error) {
+	if !ok || (r.Status != connector.Read && r.Status != connector.Overwritten) || r.Rows < 0 {
+		return false, nil
+	}
+	if r.Status == connector.Overwritten {
+		return false, j.unrepeatable(r, "was overwritten after it was read")
+	}
+	return true, nil
+}
+
+func (j *Job) unrepeatable(r Record, what string) *Failure {
+	return &Failure{Pipeline: j.Name, Relation: r.Path, Summary: "A file cannot be read again",
+		Detail: fmt.Sprintf("The file was read in epoch %d with %d rows and %s, so what is being built cannot be computed from the rows the others have. "+
+			"Put the former file back, or apply with -replace on its source: everything that reads it is then computed anew from the files as they are.", r.Epoch, r.Rows, what)}
+}
+
+// moved tells that files of an epoch were not what the ledger says.
+type moved struct {
+	path     string
+	vanished bool
+}
+
+func (m *moved) Error() string {
+	if m.vanished {
+		return m.path + " is gone"
+	}
+	return m.path + " changed while it was being read"
+}
+
+// verify looks at every file of an epoch after it was read. Vanished files are committed as
+// such, changed ones are listed again; the epoch must then be done again.
+func (j *Job) verify(ctx context.Context, intakes []intake) error {
+	var first *moved
+	for _, in := range intakes {
+		var gone []Record
+		changed := false
+		for _, r := range in.records {
+			err := in.reader.From.Verify(ctx, r.Entry)
+			switch {
+			case err == nil:
+				continue
+			case errors.Is(err, connector.ErrVanished):
+				r.Status, r.Rows = connector.Vanished, 0
+				gone = append(gone, r)
+			case errors.Is(err, connector.ErrChanged):
+				changed = true
+			default:
+				return j.failure(in.reader.Addr.String(), fmt.Errorf("verifying %s: %w", r.Path, err))
+			}
+			if first == nil {
+				first = &moved{path: r.Path, vanished: errors.Is(err, connector.ErrVanished)}
+			}
+		}
+		if err := j.relist(ctx, in.reader, gone, changed); err != nil {
+			return err
+		}
+	}
+	if first != nil {
+		return first
+	}
+	return nil
+}
+
+func (j *Job) relist(ctx context.Context, r *reader, gone []Record, changed bool) error {
+	if len(gone) > 0 {
+		if err := j.enter([]listing{{reader: r, other: gone}}, nil); err != nil {
+			return err
+		}
+	}
+	if !changed {
+		return nil
+	}
+	l, err := j.look(ctx, r)
+	if err != nil {
+		return j.failure(r.Addr.String(), err)
+	}
+	return j.enter([]listing{l}, nil)
+}

@@ -1,0 +1,203 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+// section is what one epoch computes.
+type section struct {
+	intakes   []intake
+	relations []Relation
+	sinks     []Sink
+	forget    bool // relations start empty, and what they would remember is dropped
+}
+
+// outcome is a computed epoch, not yet committed.
+type outcome struct {
+	section
+	epoch   int64
+	begun   time.Time
+	result  *query.Result
+	parcels []parcel // in the order they are to be delivered
+	spent   spans
+}
+
+// compute runs a section and checks that its files stayed as they were. verify is called after a failure,
+// too: a file that went away explains it better than the engine does.
+func (j *Job) compute(ctx context.Context, s section, verify func(context.Context, []intake) error) (*outcome, error) {
+	o := &outcome{section: s, epoch: j.epoch + 1, begun: j.Now(), spent: spans{}}
+	err := j.run(ctx, o, false)
+	if errors.Is(err, query.ErrCareful) {
+		err = j.run(ctx, o, true)
+	}
+	o.spent[addBatch] = j.Now().Sub(o.begun)
+	if moved := verify(ctx, s.intakes); moved != nil {
+		return nil, moved
+	}
+	if err != nil {
+		return nil, j.failure(j.Name, fmt.Errorf("running epoch %d of %s: %w", o.epoch, j.Name, err))
+	}
+	return o, nil
+}
+
+func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
+	view := j.Store.View()
+	defer view.Close()
+	o.parcels = nil
+	work := query.Work{Careful: careful}
+	for _, in := range o.intakes {
+		scan, _ := in.reader.From.Scan()
+		input := query.Input{Relation: in.reader.Addr.Name, Scan: scan, Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Name)}
+		for _, r := range in.records {
+			input.Files = append(input.Files, r.File())
+		}
+		work.Inputs = append(work.Inputs, input)
+	}
+	for _, r := range o.relations {
+		work.Steps = append(work.Steps, query.Step{Relation: r.Addr.Name, Program: r.Program,
+			Memory: memory(view, r, o.forget), Deliver: j.deliverer(o, r.Addr.Name)})
+	}
+	var err error
+	o.result, err = j.Engine.Run(ctx, work)
+	return err
+}
+
+func memory(v *store.View, r Relation, forget bool) func(string) query.Memory {
+	return func(operator string) query.Memory {
+		table, ok := r.Tables[operator]
+		if forget || !ok {
+			return nothing{}
+		}
+		return v.Table(table)
+	}
+}
+
+// nothing is the memory of an operator that starts empty.
+type nothing struct{}
+
+func (nothing) Get(keys [][]byte) ([][]byte, error)      { return make([][]byte, len(keys)), nil }
+func (nothing) Scan(func(key, value []byte) error) error { return nil }
+func (nothing) Blocks(func(block []byte) error) error    { return nil }
+
+type deliverFunc = func(ctx context.Context, change batch.Change, counts batch.Counts, s *query.Stager) error
+
+// deliverer stages a relation's change for each of its sinks; nil when it has none.
+func (j *Job) deliverer(o *outcome, relation string) deliverFunc {
+	var sinks []Sink
+	for _, s := range o.sinks {
+		if s.From == relation {
+			sinks = append(sinks, s)
+		}
+	}
+	if len(sinks) == 0 {
+		return nil
+	}
+	return func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
+		for _, s := range sinks {
+			p, err := j.stage(ctx, s, connector.Delivery{Epoch: o.epoch, Change: change, Counts: counts}, stager{st})
+			if err != nil {
+				return err
+			}
+			o.parcels = append(o.parcels, p)
+		}
+		return nil
+	}
+}
+
+func (j *Job) stage(ctx context.Context, s Sink, d connector.Delivery, st connector.Stager) (parcel, error) {
+	d.Pipeline, d.Sink, d.Generation = j.ID, s.Addr.String(), s.Generation
+	d.Key, d.AppendOnly, d.Overwrite = s.Key, s.AppendOnly, s.Overwrite
+	staged, err := s.To.Stage(ctx, d, st)
+	if err != nil {
+		return parcel{}, j.failure(s.Addr.String(), fmt.Errorf("staging for %s: %w", s.Addr, err))
+	}
+	return parcel{Sink: s.ID, Address: s.Addr, Epoch: d.Epoch, Staged: staged, Rows: d.Counts}, nil
+}
+
+// stager is the engine as a sink sees it.
+type stager struct{ engine *query.Stager }
+
+func (s stager) Copy(ctx context.Context, q, path string, format batch.Format) (connector.Written, error) {
+	w, err := s.engine.Copy(ctx, q, path, format)
+	return connector.Written(w), err
+}
+
+func (s stager) Query(ctx context.Context, q string) ([][]*string, error) {
+	return s.engine.Query(ctx, q)
+}
+
+// commit decides a computed epoch: one synced batch. admit adds what belongs to the positions it moved.
+func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
+	began := j.Now()
+	b := j.Store.NewBatch()
+	if err := admit(b); err != nil {
+		return err
+	}
+	if !o.forget {
+		o.remember(b)
+	}
+	counters := j.count(o)
+	for id, c := range counters {
+		if err := writeJSON(b, "cnt/"+id, c); err != nil {
+			return err
+		}
+	}
+	for i := range o.parcels {
+		o.parcels[i].Seq = int64(i)
+		if err := writeJSON(b, o.parcels[i].key(j.ID), o.parcels[i]); err != nil {
+			return err
+		}
+	}
+	if err := writeJSON(b, "pipe/"+j.ID, pipelineRecord{Epoch: o.epoch}); err != nil {
+		return err
+	}
+	if err := j.commitBatch(b); err != nil {
+		return fmt.Errorf("committing epoch %d of %s: %w", o.epoch, j.Name, err)
+	}
+	for id, c := range counters {
+		j.counters[id] = c
+	}
+	j.epoch = o.epoch
+	j.outbox = append(j.outbox, o.parcels...)
+	o.spent[walCommit] = j.Now().Sub(began)
+	return nil
+}
+
+func (o *outcome) remember(b *store.Batch) {
+	for _, r := range o.relations {
+		for _, m := range o.result.Remember[r.Addr.Name] {
+			table := r.Tables[m.Operator]
+			for i, key := range m.Keys {
+				if m.Values[i] == nil {
+					b.Delete(table, key)
+				} else {
+					b.Put(table, key, m.Values[i])
+				}
+			}
+			for _, block := range m.Blocks {
+				b.AppendBlock(table, block)
+			}
+		}
+	}
+}
+
+func (j *Job) count(o *outcome) map[string]Counters {
+	sums := map[string]Counters{}
+	for _, r := range o.relations {
+		if n := o.result.Relations[r.Addr.Name]; r.ID != "" && n != (batch.Counts{}) {
+			sums[r.ID] = j.counters[r.ID].plus(n)
+		}
+	}
+	for _, p := range o.parcels {
+		sums[p.Sink] = j.counters[p.Sink].plus(p.Rows)
+	}
+	return sums
+}

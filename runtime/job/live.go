@@ -1,0 +1,277 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+// quickRedos is how often an epoch whose files moved is done again at once, before waiting as for a machine failure.
+const quickRedos = 3
+
+// advance runs one epoch over files up to the given ends (nil: all that is known) until it is committed and delivered. It
+// reports whether there was one.
+func (j *Job) advance(ctx context.Context, ends map[string]int64) (bool, error) {
+	var o *outcome
+	err := j.persist(ctx, func(ctx context.Context) error {
+		var err error
+		for range quickRedos {
+			o, err = j.attempt(ctx, ends)
+			var m *moved
+			if !errors.As(err, &m) {
+				return err
+			}
+		}
+		return err
+	})
+	if err != nil || o == nil {
+		return false, err
+	}
+	began := j.Now()
+	if err := j.Deliver(ctx); err != nil {
+		return true, err
+	}
+	o.spent[commitOffsets] = j.Now().Sub(began)
+	j.report(j.progress(o))
+	return true, nil
+}
+
+// attempt chooses, computes and commits one epoch; a nil outcome means that there was nothing to read.
+func (j *Job) attempt(ctx context.Context, ends map[string]int64) (*outcome, error) {
+	began := j.Now()
+	intakes, err := j.chooseNew(ends)
+	if err != nil || intakes == nil {
+		return nil, err
+	}
+	chosen := j.Now().Sub(began)
+	o, err := j.compute(ctx, section{intakes: intakes, relations: j.Relations, sinks: j.Sinks}, j.verify)
+	if err != nil {
+		return nil, err
+	}
+	o.begun, o.spent[latestOffset] = began, chosen
+	var read []admitted
+	err = j.commit(o, func(b *store.Batch) error {
+		read, err = j.admit(o, b)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range read {
+		a.settle()
+	}
+	return o, nil
+}
+
+// chooseNew takes unread files of every source; nil when there are none.
+func (j *Job) chooseNew(ends map[string]int64) ([]intake, error) {
+	var intakes []intake
+	files := 0
+	for _, r := range j.sources {
+		to := r.ledger.last
+		if end, ok := ends[r.ID]; ok {
+			to = min(to, end)
+		}
+		in, err := j.choose(span{reader: r, from: r.seen, to: to})
+		if err != nil {
+			return nil, err
+		}
+		if files += len(in.records); len(in.records) == 0 {
+			r.seen = max(r.seen, in.to)
+		}
+		intakes = append(intakes, in)
+	}
+	if files == 0 {
+		return nil, nil
+	}
+	return intakes, nil
+}
+
+// admitted is what an epoch makes of one source.
+type admitted struct {
+	reader  *reader
+	state   SourceState
+	records []Record
+}
+
+// admit records what an epoch read: ledger, positions, sums, records set aside.
+func (j *Job) admit(o *outcome, b *store.Batch) ([]admitted, error) {
+	now := j.Now().UTC()
+	var all []admitted
+	for i, in := range o.intakes {
+		got := o.result.Inputs[i]
+		a := admitted{reader: in.reader, state: in.reader.state}
+		a.state.Position = max(in.to, a.state.Position)
+		a.state.RowsOut += got.Rows
+		a.state.Malformed += got.Malformed
+		a.state.RowsRead += got.Rows + got.Malformed
+		for k, r := range in.records {
+			r.Status, r.Rows, r.Epoch, r.CommittedAt = connector.Read, got.FileRows[k], o.epoch, now
+			r.Malformed = got.Malformed
+			if r.Error = got.FileError[k]; r.Error != "" {
+				r.Status = connector.Malformed
+			}
+			a.state.Files++
+			a.state.Bytes += r.SizeBytes
+			a.records = append(a.records, r)
+			if err := in.reader.ledger.write(b, r, false); err != nil {
+				return nil, err
+			}
+		}
+		if got.Side != nil {
+			b.AppendBlock(in.reader.Side, got.Side)
+		}
+		if err := writeJSON(b, "src/"+in.reader.ID, a.state); err != nil {
+			return nil, err
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+func (a admitted) settle() {
+	a.reader.state = a.state
+	a.reader.seen = max(a.reader.seen, a.state.Position)
+	for _, r := range a.records {
+		a.reader.ledger.remember(r)
+	}
+}
+
+// endRecord is where an available-now run stops, by source ID.
+type endRecord struct {
+	Ends map[string]int64 `json:"ends"`
+}
+
+// AvailableNow reads what every source holds when it starts, in as many epochs as the limits ask for. The ends are
+// recorded: a run that was killed goes on to the same ends; resumed tells that this was one.
+// When ctx ends it finishes the epoch in hand and returns ctx's error.
+func (j *Job) AvailableNow(ctx context.Context) (resumed bool, err error) {
+	if err := j.Deliver(ctx); err != nil {
+		return false, err
+	}
+	ends, resumed, err := j.ends(ctx)
+	if err != nil {
+		return resumed, err
+	}
+	for {
+		if err := ctx.Err(); err != nil {
+			return resumed, err
+		}
+		more, err := j.advance(ctx, ends)
+		if err != nil {
+			return resumed, err
+		}
+		if !more {
+			break
+		}
+	}
+	b := j.Store.NewBatch()
+	b.DeleteMeta("end/" + j.ID)
+	if err := j.commitBatch(b); err != nil {
+		return resumed, fmt.Errorf("ending the run of %s: %w", j.Name, err)
+	}
+	return resumed, nil
+}
+
+// ends returns the recorded ends of a run that was killed, or fixes them now. A source that
+// joined since the run was killed is read up to where it is known.
+func (j *Job) ends(ctx context.Context) (map[string]int64, bool, error) {
+	view := j.Store.View()
+	var r endRecord
+	resumed, err := readJSON(view, "end/"+j.ID, &r)
+	view.Close()
+	if err != nil || resumed {
+		return r.Ends, resumed, err
+	}
+	r.Ends = map[string]int64{}
+	err = j.persist(ctx, func(ctx context.Context) error {
+		return j.list(ctx, func(b *store.Batch) error {
+			for _, s := range j.sources {
+				r.Ends[s.ID] = s.state.Last
+			}
+			return writeJSON(b, "end/"+j.ID, r)
+		})
+	})
+	return r.Ends, false, err
+}
+
+// Follow runs the pipeline by its trigger until ctx ends, then finishes the epoch in hand and returns nil.
+func (j *Job) Follow(ctx context.Context) error {
+	err := j.follow(ctx)
+	if flushed := j.Flush(); err == nil {
+		err = flushed
+	}
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		return nil
+	}
+	return err
+}
+
+func (j *Job) follow(ctx context.Context) error {
+	if err := j.Deliver(ctx); err != nil {
+		return err
+	}
+	switch {
+	case j.Trigger.Paused:
+		return j.idle(ctx, waitPaused)
+	case j.Trigger.Once:
+		_, err := j.AvailableNow(ctx)
+		return err
+	}
+	next := j.Now()
+	for {
+		if err := j.pause(ctx, next); err != nil {
+			return err
+		}
+		began := j.Now()
+		more, err := j.tick(ctx)
+		if err != nil {
+			return err
+		}
+		next = j.Trigger.next(began, j.Now(), more)
+	}
+}
+
+// tick lists the sources, at most once a second, and runs an epoch if there is data.
+func (j *Job) tick(ctx context.Context) (bool, error) {
+	due := false
+	for _, r := range j.sources {
+		due = due || j.Now().Sub(r.listed) >= listEvery-listSlack
+	}
+	if due {
+		if err := j.persist(ctx, func(ctx context.Context) error { return j.list(ctx, nil) }); err != nil {
+			return false, err
+		}
+	}
+	return j.advance(ctx, nil)
+}
+
+// pause waits until a moment, reporting every 10 s that there is no data.
+func (j *Job) pause(ctx context.Context, until time.Time) error {
+	for {
+		left := until.Sub(j.Now())
+		if left <= 0 {
+			return ctx.Err()
+		}
+		if err := j.Wait(ctx, min(left, idleEvery)); err != nil {
+			return err
+		}
+		if j.Now().Sub(j.reported) >= idleEvery {
+			j.report(j.idleProgress(waitNoData))
+		}
+	}
+}
+
+// idle waits for the end of ctx.
+func (j *Job) idle(ctx context.Context, reason string) error {
+	for {
+		j.report(j.idleProgress(reason))
+		if err := j.Wait(ctx, idleEvery); err != nil {
+			return err
+		}
+	}
+}

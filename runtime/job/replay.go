@@ -1,0 +1,198 @@
+package job
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+// Replay reads files that are read already once more, for relations that are being built beside the live ones.
+// Ledgers and positions of the live ones stay as they are.
+type Replay struct {
+	Relations []Relation       // what is read before what reads it; with an empty ID: not counted
+	Sinks     []Sink           // given each epoch's change
+	Done      map[string]int64 // by source ID: ordinal up to which the relations have read
+	Ends      map[string]int64 // by source ID: where to stop
+	// Save adds to an epoch's commit what makes the replay go on behind it after a restart.
+	Save func(b *store.Batch, done map[string]int64) error
+	// Report is told of each epoch; nil: nobody listens.
+	Report func(ReplayProgress)
+}
+
+// ReplayProgress is what one epoch of a replay read.
+type ReplayProgress struct {
+	Source    addr.Resource
+	Files     int64
+	Bytes     int64
+	Rows      int64
+	Malformed int64
+}
+
+// Replay runs until every source is at its end. When ctx ends it finishes the epoch in hand and returns ctx's error.
+func (j *Job) Replay(ctx context.Context, r Replay) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var more bool
+		err := j.persist(ctx, func(ctx context.Context) error {
+			var err error
+			more, err = j.replayOnce(ctx, &r)
+			return err
+		})
+		if err != nil || !more {
+			return err
+		}
+		if err := j.Deliver(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
+	s := section{relations: r.Relations, sinks: r.Sinks}
+	done := map[string]int64{}
+	files := 0
+	for _, reader := range j.sources {
+		end, ok := r.Ends[reader.ID]
+		if !ok {
+			continue
+		}
+		in, err := j.choose(span{reader: reader, from: r.Done[reader.ID], to: end, replay: true})
+		if err != nil {
+			return false, err
+		}
+		done[reader.ID] = in.to
+		files += len(in.records)
+		s.intakes = append(s.intakes, in)
+	}
+	if files == 0 {
+		return false, nil
+	}
+	o, err := j.compute(ctx, s, j.unmoved)
+	if err != nil {
+		return false, err
+	}
+	if err := j.commit(o, func(b *store.Batch) error { return r.Save(b, done) }); err != nil {
+		return false, err
+	}
+	r.Done = done
+	j.reportReplay(o, r.Report)
+	return true, nil
+}
+
+func (j *Job) reportReplay(o *outcome, report func(ReplayProgress)) {
+	if report == nil {
+		return
+	}
+	for i, in := range o.intakes {
+		p := ReplayProgress{Source: in.reader.Addr, Files: int64(len(in.records)), Rows: o.result.Inputs[i].Rows, Malformed: o.result.Inputs[i].Malformed}
+		for _, r := range in.records {
+			p.Bytes += r.SizeBytes
+		}
+		report(p)
+	}
+}
+
+// unmoved fails for good when a file is no longer what the ledger says was read.
+func (j *Job) unmoved(ctx context.Context, intakes []intake) error {
+	for _, in := range intakes {
+		for _, r := range in.records {
+			err := in.reader.From.Verify(ctx, r.Entry)
+			switch {
+			case errors.Is(err, connector.ErrVanished):
+				return j.unrepeatable(r, "is gone")
+			case errors.Is(err, connector.ErrChanged):
+				return j.unrepeatable(r, "has changed since")
+			case err != nil:
+				return j.failure(in.reader.Addr.String(), fmt.Errorf("verifying %s: %w", r.Path, err))
+			}
+		}
+	}
+	return nil
+}
+
+// CutOver makes what was built live in one commit.
+type CutOver struct {
+	// Views are given to their sinks whole.
+	Views []Handover
+	// Streams and sources whose sinks are given everything from the first file to Ends; Relations are the streams, in order.
+	Relations []Relation
+	Sinks     []Sink
+	Ends      map[string]int64
+	// Save adds to the commit what makes the new generations live.
+	Save func(b *store.Batch) error
+}
+
+// Handover is a view that some sinks are given whole.
+type Handover struct {
+	Relation Relation
+	Sinks    []Sink
+}
+
+// CutOver stages what sinks are given, commits, and delivers.
+func (j *Job) CutOver(ctx context.Context, c CutOver) error {
+	err := j.persist(ctx, func(ctx context.Context) error {
+		o, err := j.whole(ctx, c)
+		if err != nil {
+			return err
+		}
+		for _, h := range c.Views {
+			if err := j.handOver(ctx, o, h); err != nil {
+				return err
+			}
+		}
+		return j.commit(o, c.Save)
+	})
+	if err != nil {
+		return err
+	}
+	return j.Deliver(ctx)
+}
+
+// whole computes streams over all they have read, as one change.
+func (j *Job) whole(ctx context.Context, c CutOver) (*outcome, error) {
+	s := section{relations: c.Relations, sinks: c.Sinks, forget: true}
+	if len(c.Sinks) == 0 {
+		s.relations = nil
+		return &outcome{section: s, epoch: j.epoch + 1, begun: j.Now(), result: &query.Result{}, spent: spans{}}, nil
+	}
+	for _, reader := range j.sources {
+		end, ok := c.Ends[reader.ID]
+		if !ok {
+			continue
+		}
+		in, err := j.choose(span{reader: reader, to: end, replay: true, all: true})
+		if err != nil {
+			return nil, err
+		}
+		s.intakes = append(s.intakes, in)
+	}
+	return j.compute(ctx, s, j.unmoved)
+}
+
+func (j *Job) handOver(ctx context.Context, o *outcome, h Handover) error {
+	view := j.Store.View()
+	defer view.Close()
+	held := query.Held{Relation: h.Relation.Addr.Name, Program: h.Relation.Program, Memory: memory(view, h.Relation, false)}
+	err := j.Engine.Load(ctx, held, func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
+		for _, s := range h.Sinks {
+			p, err := j.stage(ctx, s, connector.Delivery{Epoch: o.epoch, Change: change, Counts: counts}, stager{st})
+			if err != nil {
+				return err
+			}
+			o.parcels = append(o.parcels, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return j.failure(h.Relation.Addr.String(), fmt.Errorf("handing over %s: %w", h.Relation.Addr, err))
+	}
+	return nil
+}
