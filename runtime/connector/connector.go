@@ -81,6 +81,12 @@ type Source interface {
 	Close() error
 }
 
+// Located is implemented by sources whose files the engine opens itself.
+type Located interface {
+	// Dirs are the folders and files the engine must be allowed to read.
+	Dirs() []string
+}
+
 // Errors of Verify, to be told apart with errors.Is.
 const (
 	ErrChanged  = sentinel("the file changed while it was being read")
