@@ -129,8 +129,12 @@ func (g *target) randomChange(r *rand.Rand, whole bool) (inserted, deleted []str
 		taken[keyOf(kept)] = true
 	}
 	gone := bag{}.plus(deleted)
+	ids, values := 12, 40
+	if g.Key == nil {
+		ids, values = 3, 3 // equal rows are common
+	}
 	for range r.IntN(6) {
-		next := row(r.IntN(12), r.IntN(40))
+		next := row(r.IntN(ids), r.IntN(values))
 		if g.Key != nil && taken[keyOf(next)] || gone[next] > 0 {
 			continue
 		}

@@ -96,7 +96,7 @@ func (g *target) stage(inserted, deleted []string, overwrite bool) (connector.St
 
 // table makes a relation of a change.
 func (g *target) table(name string, rows []string) error {
-	_, err := g.DB.Exec("CREATE OR REPLACE TEMP TABLE " + name + " AS " + valuesOf(g.columns, rows))
+	_, err := g.DB.Exec("CREATE OR REPLACE TABLE " + name + " AS " + valuesOf(g.columns, rows))
 	return err
 }
 
@@ -262,7 +262,7 @@ func cancelsOut(t *testing.T, g *target) {
 // randomEpochs delivers random changes and crashes, restarts, repeats and begins generations at random.
 func randomEpochs(t *testing.T, g *target) {
 	r := rand.New(rand.NewPCG(7, uint64(len(g.Key))))
-	for range 40 {
+	for range 30 {
 		overwrite := r.IntN(12) == 0
 		inserted, deleted := g.randomChange(r, overwrite)
 		if len(inserted)+len(deleted) == 0 && !overwrite {
