@@ -1,6 +1,8 @@
 // Package batch describes what flows through a pipeline: columns, files to be scanned, and the net change of a relation.
 package batch
 
+import "time"
+
 // Column is one column of a relation. Type is DuckDB's type text, as DESCRIBE prints it.
 type Column struct {
 	Name string `json:"name"`
@@ -12,10 +14,11 @@ type Schema []Column
 
 // File is one file to be scanned, at one version.
 type File struct {
-	Ordinal int64  `json:"ordinal"` // place in the source's ledger, from 1
-	Path    string `json:"path"`    // absolute, as the scanner opens it
-	Version string `json:"version"` // changes whenever the content may have changed
-	Size    int64  `json:"size"`    // bytes as stored (compressed)
+	Ordinal    int64     `json:"ordinal"` // place in the source's ledger, from 1
+	Path       string    `json:"path"`    // absolute, as the scanner opens it
+	Version    string    `json:"version"` // changes whenever the content may have changed
+	Size       int64     `json:"size"`    // bytes as stored (compressed)
+	ModifiedAt time.Time `json:"modified_at,omitzero"`
 	// Careful asks for the slower scan that sets malformed records aside: the file is known to hold some.
 	Careful bool `json:"careful,omitempty"`
 }

@@ -2,48 +2,285 @@ package query
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/logical"
 )
 
 // Compiler analyses SQL against relations that hold no rows. It reaches no file
 // and no network. It is safe for concurrent use.
-type Compiler struct{}
+type Compiler struct {
+	workers   chan *duck.Conn
+	functions functions
+}
+
+// keptOptimizers rewrite logic; all others depend on statistics of the empty
+// tables, fuse operators, or break the plan's JSON form.
+func keptOptimizers() []string {
+	return []string{"filter_pullup", "filter_pushdown", "deliminator", "unnest_rewriter", "cte_inlining"}
+}
 
 // NewCompiler starts a compiler with the given number of workers.
 func NewCompiler(ctx context.Context, workers int) (*Compiler, error) {
-	return nil, errors.New("not built yet")
+	c := &Compiler{workers: make(chan *duck.Conn, max(workers, 1))}
+	for range max(workers, 1) {
+		conn, err := openCompiling(ctx)
+		if err != nil {
+			return nil, errors.Join(err, c.Close())
+		}
+		c.workers <- conn
+	}
+	conn := <-c.workers
+	defer func() { c.workers <- conn }()
+	var err error
+	c.functions, err = loadFunctions(ctx, conn)
+	return c, err
+}
+
+func openCompiling(ctx context.Context) (*duck.Conn, error) {
+	conn, err := duck.Open(ctx, "SET threads = 1")
+	if err != nil {
+		return nil, err
+	}
+	rows, err := conn.Text(ctx, "SELECT name FROM duckdb_optimizers()")
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("listing DuckDB's optimizers: %w", err), conn.Close())
+	}
+	var off []string
+	for _, r := range rows {
+		if !slices.Contains(keptOptimizers(), *r[0]) {
+			off = append(off, *r[0])
+		}
+	}
+	for _, s := range []string{
+		"SET disabled_optimizers = " + logical.Text(strings.Join(off, ",")),
+		"SET enable_external_access = false",
+		"SET lock_configuration = true",
+	} {
+		if err := conn.Exec(ctx, s); err != nil {
+			return nil, errors.Join(fmt.Errorf("setting up the compiler: %w", err), conn.Close())
+		}
+	}
+	return conn, nil
 }
 
 // Close frees the compiler.
-func (c *Compiler) Close() error { return nil }
+func (c *Compiler) Close() error {
+	var err error
+	for len(c.workers) > 0 {
+		err = errors.Join(err, (<-c.workers).Close())
+	}
+	return err
+}
+
+func (c *Compiler) worker(ctx context.Context) (*duck.Conn, error) {
+	select {
+	case conn := <-c.workers:
+		return conn, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // Names lists the relations a query reads, without CTEs, in the order they stand. A text that does
 // not parse, or is not one SELECT, is an *Error with its place.
 func (c *Compiler) Names(ctx context.Context, sql string) ([]Name, error) {
-	return nil, errors.New("not built yet")
-}
-
-// Compile binds a query and turns it into operators. Mistakes of the user are *Error.
-func (c *Compiler) Compile(ctx context.Context, q Query) (*Program, error) {
-	return nil, errors.New("not built yet")
+	conn, err := c.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { c.workers <- conn }()
+	s, err := parse(ctx, conn, sql)
+	if err != nil {
+		return nil, err
+	}
+	return s.names(sql), nil
 }
 
 // Types checks DuckDB type texts, such as the columns of a source, and returns them as DESCRIBE prints them. A
 // type that does not exist is an *Error whose Detail suggests one.
 func (c *Compiler) Types(ctx context.Context, types []string) ([]string, error) {
-	return nil, errors.New("not built yet")
+	conn, err := c.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { c.workers <- conn }()
+	out := make([]string, len(types))
+	for i, t := range types {
+		if strings.ContainsAny(t, ";\n") {
+			return nil, &Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type.", t)}
+		}
+		if out[i], err = conn.Value(ctx, "SELECT typeof(CAST(NULL AS "+t+"))"); err != nil {
+			return nil, &Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type: %s", t, firstLine(err.Error()))}
+		}
+	}
+	return out, nil
 }
 
-// Program is a compiled query.
-type Program struct {
-	SQL         string // as given
-	Columns     batch.Schema
-	AppendOnly  bool
-	Key         []string   // columns that identify a row; nil when none
-	Reads       []string   // relation names as Relation.Name spells them
-	Identity    string     // canonical form; equal identities mean equal results on equal input
-	Operators   []Operator // inputs before their readers
-	FullRefresh string     // why the whole query runs again each epoch; empty when it is incremental
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n\nLINE 1:")
+	return s
+}
+
+// Compile binds a query and turns it into operators. Mistakes of the user are *Error.
+func (c *Compiler) Compile(ctx context.Context, q Query) (*Program, error) {
+	conn, err := c.worker(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { c.workers <- conn }()
+	if err := conn.Exec(ctx, "BEGIN"); err != nil {
+		return nil, fmt.Errorf("compiling SQL: %w", err)
+	}
+	p, err := c.compile(ctx, conn, q)
+	if back := conn.Exec(ctx, "ROLLBACK"); back != nil {
+		return nil, errors.Join(err, fmt.Errorf("compiling SQL: %w", back))
+	}
+	return p, err
+}
+
+func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Program, error) {
+	s, err := parse(ctx, conn, q.SQL)
+	if err != nil {
+		return nil, err
+	}
+	if e := c.functions.check(s, q.SQL); e != nil {
+		return nil, e
+	}
+	b := &binding{ctx: ctx, conn: conn, relations: map[string]Relation{}}
+	if err := b.declare(s.names(q.SQL), q.Relations); err != nil {
+		return nil, err
+	}
+	doc, err := b.plan(q.SQL)
+	if err != nil {
+		return nil, err
+	}
+	p := &Program{SQL: q.SQL, body: s.body, Reads: b.reads}
+	if p.Columns, err = b.describe(s.body); err != nil {
+		return nil, err
+	}
+	if e := uniqueColumns(p.Columns); e != nil {
+		return nil, e
+	}
+	if err := p.build(b, doc); err != nil {
+		return nil, err
+	}
+	if q.Stream && !p.AppendOnly {
+		return nil, c.streamError(s, q.SQL, p)
+	}
+	return p, p.setKey(q.Keys)
+}
+
+func uniqueColumns(columns batch.Schema) *Error {
+	seen := map[string]bool{}
+	for _, c := range columns {
+		name := strings.ToLower(c.Name)
+		if seen[name] {
+			return &Error{Summary: "Two columns of one name", Detail: fmt.Sprintf("The result has more than one column named %q. Names are compared without case; give one of them another name with AS.", c.Name)}
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+func (c *Compiler) streamError(s *statement, sql string, p *Program) *Error {
+	what, start, end := c.functions.correctionPlace(s, sql)
+	if what == "" {
+		what = "this query"
+		if p.FullRefresh != "" {
+			what = p.FullRefresh
+		}
+	}
+	return &Error{
+		Summary: "A stream cannot take rows back",
+		Detail: fmt.Sprintf("The result of %s changes when more rows arrive, and a stream never takes back a row it has emitted. "+
+			"Declare a view instead of a stream: it is corrected as rows arrive. Or keep the stream to filters and expressions, and put the rest into a view that reads it.", what),
+		Start: start, End: end,
+	}
+}
+
+// binding is the empty database one query is compiled against.
+type binding struct {
+	ctx       context.Context
+	conn      *duck.Conn
+	relations map[string]Relation // by leaf name
+	reads     []string
+}
+
+// declare makes an empty table for every relation the query names. One that is
+// unknown is left to DuckDB, whose message suggests names.
+func (b *binding) declare(names []Name, relations []Relation) error {
+	known := map[string]Relation{}
+	for _, r := range relations {
+		known[strings.ToLower(r.Name)] = r
+	}
+	for _, n := range names {
+		leaf := logical.RelationLeaf(n.Schema, n.Relation)
+		r, ok := known[leaf]
+		if _, done := b.relations[leaf]; done || !ok {
+			continue
+		}
+		b.relations[leaf] = r
+		b.reads = append(b.reads, r.Name)
+		if n.Schema != "" {
+			if err := b.conn.Exec(b.ctx, "CREATE SCHEMA IF NOT EXISTS "+logical.Ident(strings.ToLower(n.Schema))); err != nil {
+				return fmt.Errorf("declaring %s: %w", r.Name, err)
+			}
+		}
+		if err := b.conn.Exec(b.ctx, "CREATE TABLE "+leafTable(leaf)+"("+columnList(r.Columns)+")"); err != nil {
+			return &Error{Summary: "Invalid columns", Detail: fmt.Sprintf("The columns of %s cannot be declared: %s", r.Name, firstLine(err.Error()))}
+		}
+	}
+	return nil
+}
+
+// leafTable is the SQL name of a leaf: a schema and a name, or a name.
+func leafTable(leaf string) string {
+	schema, name, ok := strings.Cut(leaf, ".")
+	if !ok {
+		return logical.Ident(leaf)
+	}
+	return logical.Ident(schema) + "." + logical.Ident(name)
+}
+
+func columnList(columns batch.Schema) string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = logical.Ident(c.Name) + " " + c.Type
+	}
+	return strings.Join(parts, ", ")
+}
+
+// plan returns the bound plan's JSON.
+func (b *binding) plan(sql string) ([]byte, error) {
+	doc, err := b.conn.Value(b.ctx, "SELECT CAST(json_serialize_plan("+logical.Text(sql)+", optimize := true) AS VARCHAR)")
+	if err != nil {
+		return nil, &Error{Summary: "Invalid SQL", Detail: sentence(firstLine(err.Error()))}
+	}
+	var r report
+	if err := json.Unmarshal([]byte(doc), &r); err != nil {
+		return nil, fmt.Errorf("reading the bound plan: %w", err)
+	}
+	if r.Error && r.Type != "not implemented" && r.Type != "serialization" {
+		return nil, r.asError(sql)
+	}
+	return []byte(doc), nil
+}
+
+func (b *binding) describe(body string) (batch.Schema, error) {
+	rows, err := b.conn.Text(b.ctx, "SELECT column_name, column_type FROM (DESCRIBE ("+body+"\n))")
+	if err != nil {
+		return nil, &Error{Summary: "Invalid SQL", Detail: sentence(firstLine(err.Error()))}
+	}
+	var out batch.Schema
+	for _, r := range rows {
+		out = append(out, batch.Column{Name: *r[0], Type: *r[1]})
+	}
+	return out, nil
 }

@@ -114,3 +114,9 @@ type Result struct {
 	Relations map[string]batch.Counts // net changes by relation name
 	Remember  map[string][]Remember   // by relation name
 }
+
+// Operator IDs that every program can have: what a full refresh holds, and the rows of a result that nothing else holds.
+const (
+	fullRefreshID = "full_refresh"
+	resultID      = "result"
+)

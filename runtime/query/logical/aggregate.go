@@ -265,3 +265,24 @@ func trace(op *Op, aggs []*Aggregate) ([]int, int) {
 	}
 	return nil, 0
 }
+
+// Linear reports whether each row of the result comes from one row of one
+// relation, so that new input rows give the new result rows.
+func Linear(op *Op) bool {
+	op = StripOrder(op)
+	switch op.Type {
+	case "LOGICAL_GET":
+		_, _, ok := op.Table()
+		return ok
+	case "LOGICAL_FILTER", "LOGICAL_PROJECTION", "LOGICAL_UNNEST":
+		return Linear(op.Children[0])
+	case "LOGICAL_UNION":
+		for _, c := range op.Children {
+			if !Linear(c) {
+				return false
+			}
+		}
+		return op.SetOpAll && len(op.Children) > 0
+	}
+	return false
+}

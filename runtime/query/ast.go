@@ -1,0 +1,284 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/logical"
+)
+
+// statement is a parsed SELECT: DuckDB's own tree, as json_serialize_sql writes it.
+type statement struct {
+	tree any
+	body string // the text without a closing semicolon
+}
+
+// parse reads one SELECT. Anything else is an *Error.
+func parse(ctx context.Context, c *duck.Conn, sql string) (*statement, error) {
+	doc, err := c.Value(ctx, "SELECT CAST(json_serialize_sql("+logical.Text(sql)+") AS VARCHAR)")
+	if err != nil {
+		return nil, fmt.Errorf("parsing SQL: %w", err)
+	}
+	var out struct {
+		report
+		Statements []json.RawMessage `json:"statements"`
+	}
+	if err := json.Unmarshal([]byte(doc), &out); err != nil {
+		return nil, fmt.Errorf("reading the parsed SQL: %w", err)
+	}
+	if out.Error {
+		return nil, out.asError(sql)
+	}
+	if len(out.Statements) != 1 {
+		return nil, &Error{Summary: "One SELECT is needed", Detail: fmt.Sprintf("The text holds %d statements. Keep the SELECT that defines the relation and remove the others.", len(out.Statements))}
+	}
+	var tree any
+	dec := json.NewDecoder(bytes.NewReader(out.Statements[0]))
+	dec.UseNumber()
+	if err := dec.Decode(&tree); err != nil {
+		return nil, fmt.Errorf("reading the parsed SQL: %w", err)
+	}
+	return &statement{tree: tree, body: withoutSemicolon(sql)}, nil
+}
+
+// report is an error as DuckDB's JSON functions write it.
+type report struct {
+	Error    bool   `json:"error"`
+	Type     string `json:"error_type"`
+	Message  string `json:"error_message"`
+	Position string `json:"position"`
+	Subtype  string `json:"error_subtype"`
+	Name     string `json:"name"`
+}
+
+func (r report) asError(sql string) *Error {
+	e := &Error{Summary: "Invalid SQL", Detail: sentence(r.Message)}
+	switch {
+	case strings.Contains(r.Message, "Only SELECT statements"):
+		e.Summary, e.Detail = "Only a SELECT can define a relation", "Statements that change data, files or settings are not allowed here. Write the SELECT whose rows the relation should hold."
+	case r.Type == "parser":
+		e.Summary = "SQL syntax error"
+	case r.Subtype == "COLUMN_NOT_FOUND":
+		e.Summary = "Unknown column"
+	case r.Subtype == "MISSING_ENTRY":
+		e.Summary = "Unknown name in SQL"
+	case strings.Contains(strings.ToLower(r.Type), "permission"):
+		e.Summary, e.Detail = "SQL may not reach files or the network", "SQL reads relations only: declare a source for the data and read it by its name. "+e.Detail
+	}
+	if at, err := strconv.Atoi(r.Position); err == nil && at >= 0 && at <= len(sql) {
+		e.Start, e.End = at, at+wordLength(sql[at:], r.Name)
+	}
+	return e
+}
+
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return s
+	}
+	s = strings.ToUpper(s[:1]) + s[1:]
+	if !strings.ContainsAny(s[len(s)-1:], ".!?\"") {
+		s += "."
+	}
+	return s
+}
+
+// wordLength is how much of rest an error means: the name, or the word that begins there.
+func wordLength(rest, name string) int {
+	if name != "" && strings.HasPrefix(strings.ToLower(rest), strings.ToLower(name)) {
+		return len(name)
+	}
+	n := strings.IndexFunc(rest, func(r rune) bool {
+		return !(r == '_' || r == '.' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 127)
+	})
+	switch {
+	case n < 0:
+		return len(rest)
+	case n == 0 && len(rest) > 0:
+		return 1
+	}
+	return n
+}
+
+// visit walks the tree. fn returns false to leave a part out.
+func visit(v any, fn func(map[string]any) bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		if !fn(v) {
+			return
+		}
+		for _, k := range slices.Sorted(mapKeys(v)) {
+			visit(v[k], fn)
+		}
+	case []any:
+		for _, e := range v {
+			visit(e, fn)
+		}
+	}
+}
+
+func mapKeys(m map[string]any) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range m {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func text(m map[string]any, key string) string {
+	s, _ := m[key].(string)
+	return s
+}
+
+// location is the byte offset of a tree part; ok is false where DuckDB gives none.
+func location(m map[string]any) (int, bool) {
+	n, isNumber := m["query_location"].(json.Number)
+	if !isNumber {
+		return 0, false
+	}
+	u, err := strconv.ParseUint(string(n), 10, 64)
+	if err != nil || u > math.MaxInt32 {
+		return 0, false
+	}
+	return int(u), true
+}
+
+// names lists the relations read, in the order they stand in the text.
+func (s *statement) names(sql string) []Name {
+	var out []Name
+	collectNames(s.tree, nil, func(m map[string]any) {
+		n := Name{Schema: text(m, "schema_name"), Relation: text(m, "table_name")}
+		if at, ok := location(m); ok && at <= len(sql) {
+			n.Start, n.End = at, at+nameLength(sql[at:], n)
+		}
+		out = append(out, n)
+	})
+	slices.SortStableFunc(out, func(a, b Name) int { return a.Start - b.Start })
+	return out
+}
+
+func nameLength(rest string, n Name) int {
+	for _, form := range []string{n.Relation, `"` + n.Relation + `"`, n.Schema + "." + n.Relation, "'" + n.Relation + "'"} {
+		if strings.HasPrefix(strings.ToLower(rest), strings.ToLower(form)) {
+			return len(form)
+		}
+	}
+	return wordLength(rest, "")
+}
+
+// collectNames calls found for every base table that is no CTE of its scope.
+func collectNames(v any, ctes []string, found func(map[string]any)) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			collectNames(e, ctes, found)
+		}
+	case map[string]any:
+		if text(v, "type") == "BASE_TABLE" {
+			bare := text(v, "schema_name") == "" && text(v, "catalog_name") == ""
+			if !bare || !slices.Contains(ctes, strings.ToLower(text(v, "table_name"))) {
+				found(v)
+			}
+		}
+		scope := ctes
+		if name := text(v, "cte_name"); name != "" {
+			scope = append(slices.Clone(scope), strings.ToLower(name))
+		}
+		if entries, ok := cteEntries(v); ok {
+			scope = slices.Clone(scope)
+			for _, e := range entries {
+				collectNames(e["value"], recursive(e, scope), found)
+				scope = append(scope, strings.ToLower(text(e, "key")))
+			}
+		}
+		for _, k := range slices.Sorted(mapKeys(v)) {
+			if k != "cte_map" {
+				collectNames(v[k], scope, found)
+			}
+		}
+	}
+}
+
+// recursive adds a CTE's own name to its scope when it may read itself.
+func recursive(entry map[string]any, scope []string) []string {
+	isRecursive := false
+	visit(entry["value"], func(m map[string]any) bool {
+		isRecursive = isRecursive || text(m, "type") == "RECURSIVE_CTE_NODE"
+		return true
+	})
+	if isRecursive {
+		return append(slices.Clone(scope), strings.ToLower(text(entry, "key")))
+	}
+	return scope
+}
+
+func cteEntries(m map[string]any) ([]map[string]any, bool) {
+	cteMap, ok := m["cte_map"].(map[string]any)
+	if !ok {
+		return nil, false
+	}
+	list, _ := cteMap["map"].([]any)
+	var out []map[string]any
+	for _, e := range list {
+		if entry, ok := e.(map[string]any); ok {
+			out = append(out, entry)
+		}
+	}
+	return out, true
+}
+
+// withoutSemicolon cuts the text at its closing semicolon, so that it can stand in parentheses.
+func withoutSemicolon(sql string) string {
+	for i := 0; i < len(sql); i++ {
+		switch sql[i] {
+		case ';':
+			return sql[:i]
+		case '\'', '"':
+			i += skipTo(sql[i+1:], sql[i:i+1])
+		case '-':
+			if strings.HasPrefix(sql[i:], "--") {
+				i += skipTo(sql[i+1:], "\n")
+			}
+		case '/':
+			if strings.HasPrefix(sql[i:], "/*") {
+				i += skipTo(sql[i+2:], "*/") + 2
+			}
+		case '$':
+			if tag := dollarTag(sql[i:]); tag != "" {
+				i += len(tag) - 1 + skipTo(sql[i+len(tag):], tag)
+			}
+		}
+	}
+	return sql
+}
+
+func skipTo(rest, end string) int {
+	n := strings.Index(rest, end)
+	if n < 0 {
+		return len(rest)
+	}
+	return n + len(end)
+}
+
+func dollarTag(rest string) string {
+	n := strings.IndexByte(rest[1:], '$')
+	if n < 0 {
+		return ""
+	}
+	tag := rest[:n+2]
+	for _, r := range tag[1 : len(tag)-1] {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') {
+			return ""
+		}
+	}
+	return tag
+}

@@ -1,0 +1,279 @@
+package query
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/logical"
+)
+
+// Program is a compiled query.
+type Program struct {
+	SQL         string // as given
+	Columns     batch.Schema
+	AppendOnly  bool
+	Key         []string   // columns that identify a row; nil when none
+	Reads       []string   // relation names as Relation.Name spells them
+	Identity    string     // canonical form; equal identities mean equal results on equal input
+	Operators   []Operator // inputs before their readers
+	FullRefresh string     // why the whole query runs again each epoch; empty when it is incremental
+	// Initial: the relation has rows before any input has come (an aggregate over
+	// nothing has one row), so it needs an epoch without input.
+	Initial bool
+
+	body       string
+	appendRead map[string]bool // leaf → its rows are never taken back
+	aggregates []aggregate
+	final      string // SQL over leaves whose columns are the relation's, in order; empty: run body
+	linear     bool   // body itself, run over new rows, gives the new rows
+}
+
+// aggregate is a logical aggregate with the types DuckDB gives its columns.
+type aggregate struct {
+	*logical.Aggregate
+	groupTypes   []string
+	partialTypes []string
+	outputTypes  []string // groups, then finals
+}
+
+// storedPrefix begins the names of operators' outputs in SQL.
+const storedPrefix = "sf$op"
+
+// build fills the program from the bound plan: incremental where it can be, else
+// with the reason why not.
+func (p *Program) build(b *binding, doc []byte) error {
+	p.appendRead = map[string]bool{}
+	allAppend := true
+	var sources []string
+	for leaf, r := range b.relations {
+		p.appendRead[leaf] = r.AppendOnly
+		allAppend = allAppend && r.AppendOnly
+		sources = append(sources, leaf+"="+r.Identity)
+	}
+	slices.Sort(sources)
+	err := p.incremental(b, doc)
+	var reason *logical.Unsupported
+	if err == nil {
+		return nil
+	}
+	if !errors.As(err, &reason) {
+		return err
+	}
+	if p.Identity == "" {
+		if p.Identity, err = logical.RawIdentity(doc, sources); err != nil {
+			return err
+		}
+	}
+	p.aggregates, p.final = nil, ""
+	if op, err := logical.Decode(doc); err == nil && logical.Linear(op) && allAppend && len(p.Reads) > 0 {
+		p.linear, p.AppendOnly = true, true
+		p.describeLinear("filters and expressions, as written")
+		return nil
+	}
+	p.FullRefresh = reason.Reason
+	p.Initial = true
+	p.Operators = []Operator{{ID: fullRefreshID, Kind: "full_refresh", Identity: p.Identity, Detail: "the whole query", Inputs: p.Reads,
+		Holds: "input rows and result rows", Reason: reason.Reason}}
+	return nil
+}
+
+func (p *Program) incremental(b *binding, doc []byte) error {
+	op, err := logical.Decode(doc)
+	if err != nil {
+		return err
+	}
+	source := func(leaf string) string { return b.relations[leaf].Identity }
+	if p.Identity, err = logical.Canonical(op, source); err != nil {
+		return err
+	}
+	cut, err := logical.Cut(op, storedPrefix, func(leaf string) bool { return p.appendRead[leaf] })
+	if err != nil {
+		return err
+	}
+	for _, a := range cut.Aggregates {
+		typed, err := b.declareAggregate(a)
+		if err != nil {
+			return err
+		}
+		p.aggregates = append(p.aggregates, typed)
+		p.Initial = p.Initial || a.Scalar()
+	}
+	if err := b.prove(cut.FinalTree, cut.Final.SQL); err != nil {
+		return err
+	}
+	if p.final, err = b.finish(cut.Final, p.Columns); err != nil {
+		return err
+	}
+	p.AppendOnly = !cut.Retracts
+	for _, i := range cut.Key {
+		p.Key = append(p.Key, p.Columns[i].Name)
+	}
+	p.describeIncremental()
+	return nil
+}
+
+// finish names the final SQL's columns as the relation names them, and makes sure of their types.
+func (b *binding) finish(r logical.Rendered, columns batch.Schema) (string, error) {
+	if r.Columns != len(columns) {
+		return "", &logical.Unsupported{Reason: "a result whose columns could not be followed"}
+	}
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = fmt.Sprintf("CAST(c%d AS %s) AS %s", i, c.Type, logical.Ident(c.Name))
+	}
+	sql := "SELECT " + strings.Join(parts, ", ") + " FROM (" + r.SQL + ")"
+	_, err := b.describe(asTables(sql))
+	if err != nil {
+		return "", &logical.Unsupported{Reason: "an expression that could not be written back as SQL"}
+	}
+	return sql, nil
+}
+
+// asTables reads every leaf from the empty table of its name.
+func asTables(sql string) string {
+	text, _ := logical.Replace(sql, func(name string) (string, error) { return leafTable(name), nil })
+	return text
+}
+
+// prove binds rendered SQL again and compares canonical forms: a rendering that
+// means something else is never run.
+func (b *binding) prove(tree *logical.Op, sql string) error {
+	same := func(leaf string) string { return leaf }
+	want, err := logical.Canonical(tree, same)
+	if err != nil {
+		return err
+	}
+	doc, err := b.plan(asTables(sql))
+	if err != nil {
+		return &logical.Unsupported{Reason: "an expression that could not be written back as SQL"}
+	}
+	op, err := logical.Decode(doc)
+	if err != nil {
+		return err
+	}
+	got, err := logical.Canonical(op, same)
+	if err != nil {
+		return err
+	}
+	if got != want {
+		return &logical.Unsupported{Reason: "an expression whose rendering could not be proven equal"}
+	}
+	return nil
+}
+
+// declareAggregate finds the types of an aggregate's columns and declares its output as a table for what reads it.
+func (b *binding) declareAggregate(a *logical.Aggregate) (aggregate, error) {
+	out := aggregate{Aggregate: a}
+	if err := b.prove(a.Tree, a.Input); err != nil {
+		return out, err
+	}
+	types, err := b.describe(asTables(partialSQL(a, a.Input)))
+	if err != nil {
+		return out, &logical.Unsupported{Reason: "an aggregate whose parts could not be written as SQL"}
+	}
+	for i, c := range types {
+		if strings.Contains(c.Type, "INTERVAL") || strings.Contains(c.Type, "UNION(") || strings.Contains(c.Type, "VARIANT") {
+			return out, &logical.Unsupported{Reason: "keys or partials of type " + c.Type}
+		}
+		if i < len(a.Groups) {
+			out.groupTypes = append(out.groupTypes, c.Type)
+		} else {
+			out.partialTypes = append(out.partialTypes, c.Type)
+		}
+	}
+	finals, err := b.describe(asTables("SELECT " + strings.Join(outputList(a), ", ") + " FROM (" + partialSQL(a, a.Input) + ")"))
+	if err != nil {
+		return out, &logical.Unsupported{Reason: "an aggregate whose result could not be written as SQL"}
+	}
+	for i := range finals {
+		finals[i].Name = fmt.Sprintf("c%d", i)
+		out.outputTypes = append(out.outputTypes, finals[i].Type)
+	}
+	if err := b.conn.Exec(b.ctx, "CREATE TABLE "+logical.Ident(a.ID)+"("+columnList(finals)+")"); err != nil {
+		return out, fmt.Errorf("declaring an operator's output: %w", err)
+	}
+	return out, nil
+}
+
+// partialSQL computes an aggregate's groups g0, g1, … and partials p0, p1, … over an input.
+func partialSQL(a *logical.Aggregate, input string) string {
+	var list []string
+	for i, g := range a.Groups {
+		list = append(list, fmt.Sprintf("%s AS g%d", g, i))
+	}
+	for i, p := range a.Partials {
+		list = append(list, fmt.Sprintf("%s AS p%d", p.Expr, i))
+	}
+	sql := "SELECT " + strings.Join(list, ", ") + " FROM (" + input + ")"
+	if len(a.Groups) > 0 {
+		sql += " GROUP BY ALL"
+		if len(a.Partials) == 0 {
+			sql = strings.Replace(sql, "SELECT ", "SELECT DISTINCT ", 1)
+			sql = strings.TrimSuffix(sql, " GROUP BY ALL")
+		}
+	}
+	return sql
+}
+
+// outputList is the select list that turns groups and partials into the output's columns c0, c1, ….
+func outputList(a *logical.Aggregate) []string {
+	var list []string
+	for i := range a.Groups {
+		list = append(list, fmt.Sprintf("g%d AS c%d", i, i))
+	}
+	for i, f := range a.Finals {
+		list = append(list, fmt.Sprintf("%s AS c%d", f, len(a.Groups)+i))
+	}
+	return list
+}
+
+// setKey checks declared keys, or keeps the derived ones.
+func (p *Program) setKey(declared []string) error {
+	if len(declared) == 0 {
+		return nil
+	}
+	p.Key = nil
+	for _, k := range declared {
+		i := slices.IndexFunc(p.Columns, func(c batch.Column) bool { return strings.EqualFold(c.Name, k) })
+		if i < 0 {
+			return &Error{Summary: "Key is not a column", Detail: fmt.Sprintf("keys names %q, which is not among the result's columns: %s.", k, columnNames(p.Columns))}
+		}
+		p.Key = append(p.Key, p.Columns[i].Name)
+	}
+	return nil
+}
+
+func columnNames(columns batch.Schema) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+func (p *Program) describeLinear(detail string) {
+	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: detail, Inputs: p.Reads, Holds: "nothing"})
+}
+
+func (p *Program) describeIncremental() {
+	inputs := p.Reads
+	for _, a := range p.aggregates {
+		p.Operators = append(p.Operators, Operator{ID: a.ID, Kind: "aggregate", Identity: a.ID + p.Identity, Detail: a.Detail, Inputs: inputs, Holds: holds(a)})
+		inputs = []string{a.ID}
+	}
+	op := Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: "filters and expressions", Inputs: inputs, Holds: "nothing"}
+	if len(p.aggregates) == 0 && !p.AppendOnly {
+		op.Holds = "result rows"
+	}
+	p.Operators = append(p.Operators, op)
+}
+
+func holds(a aggregate) string {
+	if len(a.Groups) == 0 {
+		return fmt.Sprintf("%d partials", len(a.Partials))
+	}
+	return fmt.Sprintf("%d partials per key", len(a.Partials))
+}
