@@ -13,9 +13,9 @@ import (
 // columns of the rows that sinks are tested with.
 func columns(flat bool) batch.Schema {
 	all := batch.Schema{
-		{Name: "id", Type: "BIGINT"}, {Name: "Name of it", Type: "VARCHAR"}, {Name: "amount", Type: "DECIMAL(10,2)"},
-		{Name: "total", Type: "HUGEINT"}, {Name: "at", Type: "TIMESTAMP"}, {Name: "ratio", Type: "DOUBLE"}, {Name: "day", Type: "DATE"}, {Name: "ok", Type: "BOOLEAN"},
-		{Name: "tags", Type: "VARCHAR[]"}, {Name: "place", Type: `STRUCT(x INTEGER, "y z" VARCHAR)`},
+		{Name: "id", Type: "BIGINT"}, {Name: "Größe", Type: "VARCHAR"}, {Name: "amount", Type: "DECIMAL(10,2)"},
+		{Name: "total", Type: "HUGEINT"}, {Name: "at", Type: "TIMESTAMP"}, {Name: "ratio", Type: "DOUBLE"}, {Name: "day", Type: "DATE"}, {Name: "select", Type: "BOOLEAN"},
+		{Name: "tags", Type: "VARCHAR[]"}, {Name: "place", Type: `STRUCT(x INTEGER, "Where" VARCHAR)`},
 	}
 	if flat {
 		return all[:8]
@@ -31,7 +31,7 @@ func row(id, n int) string {
 		maybe(n, 6, fmt.Sprintf("TIMESTAMP '2024-02-29 23:59:59.%06d'", n)),
 		maybe(n, 7, fmt.Sprintf("%d.1e-3", n)), maybe(n, 4, "DATE '1969-12-31'"), []string{"true", "false", "NULL"}[n%3],
 		[]string{"NULL", "[]", "['a', NULL]", "['b']"}[n%4],
-		[]string{"NULL", "{'x': NULL, 'y z': 'q'}", "{'x': 7, 'y z': NULL}"}[n%3],
+		[]string{"NULL", "{'x': NULL, 'Where': 'q'}", "{'x': 7, 'Where': NULL}"}[n%3],
 	}
 	return "(" + strings.Join(values, ", ") + ")"
 }

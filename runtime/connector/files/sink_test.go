@@ -230,3 +230,26 @@ func TestLostStagedFile(t *testing.T) {
 	var user *connector.UserError
 	require.ErrorAs(t, err, &user, "never reported as delivered")
 }
+
+// A rename that fails leaves the delivery in the outbox: publishing again does it.
+func TestRenameFails(t *testing.T) {
+	for mode, final := range map[string]string{"append": "epoch-1-0000000001.json", "replace": "data.json"} {
+		t.Run(mode, func(t *testing.T) {
+			dir := t.TempDir()
+			s, err := openSink(t, dir, values(map[string]string{"append": "stream.x", "replace": "view.x"}[mode], mode))
+			require.NoError(t, err)
+			st, err := s.Stage(context.Background(), delivery(1, "(SELECT 1 AS a)"), &conformance.Stager{DB: duckdb(t)})
+			require.NoError(t, err)
+			inTheWay := filepath.Join(dir, "out", final)
+			require.NoError(t, os.Mkdir(inTheWay, 0o777))
+			_, err = s.Publish(context.Background(), st)
+			require.Error(t, err)
+			require.NoError(t, os.Remove(inTheWay))
+			_, err = s.Publish(context.Background(), st)
+			require.NoError(t, err)
+			text, err := os.ReadFile(inTheWay)
+			require.NoError(t, err)
+			require.Equal(t, "{\"a\":1}\n", string(text))
+		})
+	}
+}
