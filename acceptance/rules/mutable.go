@@ -20,7 +20,9 @@ func mutable(tree *Tree, p *Package) []Breach {
 			for _, s := range gen.Specs {
 				spec := s.(*ast.ValueSpec)
 				for _, name := range spec.Names {
-					vars[name.Name] = name
+					if name.Name != "_" {
+						vars[name.Name] = name
+					}
 				}
 				if from := packageOf(spec.Type); from == "sync" || from == "atomic" {
 					out = append(out, Breach{tree.place(spec.Pos()), fmt.Sprintf("%s is state shared by the whole process: put it in a struct", spec.Names[0].Name)})
