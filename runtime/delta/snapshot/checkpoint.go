@@ -12,6 +12,25 @@ import (
 
 // readCheckpoint passes on the actions of a checkpoint of any form. On an error the receiver must be dropped.
 func readCheckpoint(ctx context.Context, store logstore.Store, c Checkpoint, take func([]action.Action)) error {
+	sidecars, err := readTop(ctx, store, c, take)
+	if err != nil {
+		return err
+	}
+	for _, key := range sidecars {
+		if err := readCheckpointFile(ctx, store, key, take); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Sidecars returns the keys of the sidecars that a checkpoint names.
+func Sidecars(ctx context.Context, store logstore.Store, c Checkpoint) ([]string, error) {
+	return readTop(ctx, store, c, func([]action.Action) {})
+}
+
+// readTop reads a checkpoint's own files and returns the keys of the sidecars they name.
+func readTop(ctx context.Context, store logstore.Store, c Checkpoint, take func([]action.Action)) ([]string, error) {
 	var sidecars []action.Sidecar
 	for _, f := range c.Files {
 		err := readCheckpointFile(ctx, store, logstore.LogDir+"/"+f.Name, func(actions []action.Action) {
@@ -23,19 +42,18 @@ func readCheckpoint(ctx context.Context, store logstore.Store, c Checkpoint, tak
 			take(actions)
 		})
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	for _, s := range sidecars {
+	keys := make([]string, len(sidecars))
+	for i, s := range sidecars {
 		key, err := sidecarKey(s)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if err := readCheckpointFile(ctx, store, key, take); err != nil {
-			return err
-		}
+		keys[i] = key
 	}
-	return nil
+	return keys, nil
 }
 
 func sidecarKey(s action.Sidecar) (string, error) {

@@ -1,0 +1,142 @@
+package delta
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/streamform/streamform/runtime/delta/action"
+	"github.com/streamform/streamform/runtime/delta/logstore"
+	"github.com/streamform/streamform/runtime/delta/schema"
+	"github.com/streamform/streamform/runtime/delta/snapshot"
+)
+
+// head is what a writer must know of the newest version: everything but the files.
+type head struct {
+	version    int64 // NoTable before there is one
+	protocol   action.Protocol
+	metadata   action.Metadata
+	schema     schema.Schema
+	txns       map[string]int64
+	timestamp  int64 // in-commit timestamp of version, ms; 0 unknown
+	checkpoint int64 // newest one known; -1 none
+}
+
+func headOf(s *Snapshot) *head {
+	if s == nil {
+		return &head{version: NoTable, checkpoint: -1, txns: map[string]int64{}}
+	}
+	h := &head{
+		version: s.Version, protocol: s.Protocol, metadata: s.Metadata, schema: s.Schema,
+		txns: map[string]int64{}, timestamp: s.Timestamp, checkpoint: s.CheckpointVersion,
+	}
+	for _, t := range s.Txns() {
+		h.txns[t.AppID] = t.Version
+	}
+	return h
+}
+
+// exists tells whether there is a table.
+func (h *head) exists() bool { return h.version != NoTable }
+
+// take moves the head to the next version and tells how that changes the table.
+func (h *head) take(version int64, actions []action.Action) (winner, error) {
+	w := winner{version: version, actions: actions, sameTable: true, sameProtocol: true}
+	h.version, h.timestamp = version, 0
+	for _, a := range actions {
+		switch {
+		case a.Protocol != nil:
+			next := a.Protocol.Normal()
+			w.sameProtocol = h.protocol.Equal(next)
+			h.protocol = next
+		case a.Metadata != nil:
+			parsed, err := schema.Parse(a.Metadata.SchemaString)
+			if err != nil {
+				return w, fmt.Errorf("version %d: %w", version, err)
+			}
+			w.sameTable = sameTable(h.metadata, *a.Metadata)
+			h.metadata, h.schema = *a.Metadata, parsed
+		case a.Txn != nil:
+			h.txns[a.Txn.AppID] = a.Txn.Version
+		case a.CommitInfo != nil && a.CommitInfo.InCommitTimestamp != nil:
+			h.timestamp = *a.CommitInfo.InCommitTimestamp
+		}
+	}
+	return w, snapshot.CheckRead(h.protocol)
+}
+
+// sameTable tells whether files staged for one metadata are right for the other.
+func sameTable(a, b action.Metadata) bool {
+	return a.SchemaString == b.SchemaString && slices.Equal(a.PartitionColumns, b.PartitionColumns) &&
+		maps.Equal(a.Configuration, b.Configuration)
+}
+
+// refresh brings the head up to the newest version in the store. The listing also guards against a log that was cleaned up
+// or replaced since: writing behind a gap would hide the table's rows.
+func (t *Table) refresh(ctx context.Context) (*head, error) {
+	h := t.head
+	if h != nil && h.exists() {
+		log, err := snapshot.List(ctx, t.store, h.version)
+		if err != nil {
+			return nil, err
+		}
+		if len(log.Commits) > 0 && log.Commits[0] == h.version && log.Has(h.version, log.Newest()) {
+			return h, t.follow(ctx, h, log.Newest())
+		}
+	}
+	s, err := t.Load(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t.head = headOf(s)
+	return t.head, nil
+}
+
+// follow reads the versions after the head up to the newest.
+func (t *Table) follow(ctx context.Context, h *head, newest int64) error {
+	for v := h.version + 1; v <= newest; v++ {
+		actions, err := snapshot.ReadCommit(ctx, t.store, v)
+		if err == nil {
+			_, err = h.take(v, actions)
+		}
+		if err != nil {
+			t.head = nil
+			return err
+		}
+	}
+	return nil
+}
+
+// previousTimestamp is the in-commit timestamp of the head's version.
+func (t *Table) previousTimestamp(ctx context.Context, h *head) (int64, error) {
+	if h.timestamp != 0 || !h.exists() {
+		return h.timestamp, nil
+	}
+	actions, err := snapshot.ReadCommit(ctx, t.store, h.version)
+	if snapshot.Missing(err) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	for _, a := range actions {
+		if a.CommitInfo != nil && a.CommitInfo.InCommitTimestamp != nil {
+			h.timestamp = *a.CommitInfo.InCommitTimestamp
+		}
+	}
+	return h.timestamp, nil
+}
+
+// committedBy is the id of the transaction that wrote a table commit; empty when it does not say.
+func committedBy(actions []action.Action) string {
+	for _, a := range actions {
+		if a.CommitInfo != nil {
+			return a.CommitInfo.TxnID
+		}
+	}
+	return ""
+}
+
+// commitKey is where a version's table commit lies.
+func commitKey(version int64) string { return logstore.CommitKey(version) }
