@@ -222,7 +222,7 @@ monitor.lag.n on: view.vb`
 	require.Contains(t, ids(again), "new-a[source.files.A0 source.files.a view.va view.w]")
 	// Two that become one keep the ID of the larger; split again, the larger part keeps it.
 	merged := build(t, text+"\nview.x sql: SELECT * FROM va JOIN vb\nview.y sql: SELECT * FROM vb").Pipelines(record(again), fresh)
-	require.Contains(t, ids(merged), "new-a[source.files.a source.files.b")
+	require.Contains(t, ids(merged), "new-a[source.files.b source.files.a view.va view.vb view.x view.y]")
 	split := build(t, text+"\nview.y sql: SELECT * FROM vb").Pipelines(record(merged), fresh)
 	require.Equal(t, "new-a2[source.files.a view.va]\nnew-a[source.files.b view.vb view.y]\nnew-one[view.one]",
 		strings.Replace(ids(split), "new-a[source.files.a", "new-a2[source.files.a", 1))

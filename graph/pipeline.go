@@ -86,7 +86,7 @@ func twoTriggers(first, second Edge) diag.Diagnostic {
 // Pipelines are the pipelines, in the order of their first members' addresses. An ID, once given, stays:
 // recorded gives the ID a resource had so far (empty: none), and a pipeline keeps the one that most of its members had. When
 // a pipeline was split, the part with most of the members keeps the ID; ties go by address. A pipeline without a recorded
-// member gets newID of its first source (of its first member when it has none).
+// member gets newID of the source (without one, the member) with the smallest address.
 func (g *Graph) Pipelines(recorded func(addr.Resource) string, newID func(first addr.Resource) string) []Pipeline {
 	out := make([]Pipeline, len(g.components))
 	var claims []claim
@@ -117,7 +117,11 @@ func (g *Graph) Pipelines(recorded func(addr.Resource) string, newID func(first 
 	}
 	for i := range out {
 		if out[i].ID == "" {
-			out[i].ID = newID(slices.Concat(out[i].Sources, out[i].Members)[0])
+			named := out[i].Sources
+			if len(named) == 0 {
+				named = out[i].Members
+			}
+			out[i].ID = newID(slices.MinFunc(named, addr.Resource.Compare))
 		}
 	}
 	return out

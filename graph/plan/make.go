@@ -1,6 +1,12 @@
 package plan
 
 import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
@@ -8,13 +14,16 @@ import (
 	"github.com/streamform/streamform/state"
 )
 
+// FormatVersion is that of Plan in a saved plan; another one is refused.
+const FormatVersion = "1"
+
 // Modes of a plan.
 const (
 	Normal  = "normal"
 	Destroy = "destroy"
 )
 
-// Extent is how much a source holds from its start.
+// Extent is how much a source holds, or how much of it was read.
 type Extent struct {
 	Files int64 `json:"files"`
 	Bytes int64 `json:"bytes"`
@@ -24,46 +33,156 @@ type Extent struct {
 // Facts are what the runtime says about itself.
 type Facts struct {
 	RuntimeID string
-	// Generations holds each resource the runtime really has and its live generation.
+	// Generations holds each source, stream, view and sink that the runtime really
+	// has, and the generation that serves (0: none yet). What is missing here is created again.
 	Generations map[addr.Resource]int64
-	// Sources says what each source of the configuration holds now.
+	// Sources says what each source of the configuration holds now, from its start.
 	Sources map[addr.Resource]Extent
 }
 
 // Input is what Make compares.
 type Input struct {
-	Config    *lang.Config
-	Graph     *graph.Graph
-	Relations map[addr.Resource]state.Relation // from bind
-	Inferred  map[addr.Resource]Extent         // sources whose columns were sampled now, and what the sample read
-	State     *state.Document                  // nil: nothing recorded
-	Facts     *Facts                           // nil: -refresh=false
-	Mode      string                           // Normal or Destroy; empty is Normal
-	Targets   []addr.Resource                  // -target
-	Replace   []addr.Resource                  // -replace
-	Lineage   string                           // used when there is no state; empty: a new one
-	Version   string                           // streamform's
+	Config     *lang.Config
+	ConfigHash string // lang.Hash of Config
+	Graph      *graph.Graph
+	Relations  map[addr.Resource]state.Relation // from bind
+	Inferred   map[addr.Resource]Extent         // sources whose columns were inferred now, and what that read
+	State      *state.Document                  // nil: nothing recorded
+	Facts      *Facts                           // nil: -refresh=false
+	Mode       string                           // Normal or Destroy; empty is Normal
+	Targets    []addr.Resource                  // -target
+	Replace    []addr.Resource                  // -replace
+	Lineage    string                           // used when there is no state; empty: a new one
+	Version    string                           // streamform's
+}
+
+// maker holds what is known while one plan is made.
+type maker struct {
+	in        Input
+	lineage   string
+	config    map[addr.Resource]lang.Resource
+	prior     map[addr.Resource]*state.Resource
+	requested map[addr.Resource]bool // by -replace
+	recreated map[addr.Resource]bool // since their outside object cannot be altered
+	selected  map[addr.Resource]bool // nil: everything
+	pipelines map[addr.Resource]string
+	order     []addr.Resource
+	changes   map[addr.Resource]*Change
+	diags     diag.Diagnostics
 }
 
 // Make answers what apply would do. A plan is returned along with errors, marked Errored, so that it can be shown.
-func Make(in Input) (*Plan, diag.Diagnostics) { return nil, nil }
-
-// JSON is the plan in the shape of Terraform's plan JSON.
-func JSON(p *Plan) ([]byte, error) { return nil, nil }
-
-// Saved is what a saved plan file holds.
-type Saved struct {
-	Plan  *Plan
-	Files map[string][]byte // the configuration's files as they were, by name
+// It depends on nothing but its input, apart from the lineage of a state that does not exist yet.
+func Make(in Input) (*Plan, diag.Diagnostics) {
+	m := newMaker(in)
+	m.checkNames()
+	m.selectTargets()
+	m.assignPipelines()
+	for {
+		m.changes = map[addr.Resource]*Change{}
+		before := m.diags
+		if in.Mode != Destroy {
+			for _, a := range m.order {
+				if m.wanted(a) {
+					m.changes[a] = m.compare(m.config[a])
+				}
+			}
+		}
+		if !m.widen() {
+			break
+		}
+		m.diags = before // said again for the wider selection
+	}
+	m.deletes()
+	return m.finish(), m.diags
 }
 
-// WriteFile writes a saved plan, mode 0600.
-func WriteFile(path string, s Saved) error { return nil }
+func newMaker(in Input) *maker {
+	m := &maker{in: in, lineage: in.Lineage, config: map[addr.Resource]lang.Resource{},
+		prior: map[addr.Resource]*state.Resource{}, requested: map[addr.Resource]bool{}, recreated: map[addr.Resource]bool{}}
+	for _, r := range in.Config.Resources {
+		m.config[r.Addr] = r
+	}
+	if in.State != nil {
+		m.lineage = in.State.Lineage
+		for i := range in.State.Resources {
+			m.prior[in.State.Resources[i].Addr] = &in.State.Resources[i]
+		}
+	}
+	if m.lineage == "" {
+		m.lineage = state.NewLineage()
+	}
+	for _, a := range in.Replace {
+		m.requested[a] = true
+	}
+	if in.Mode != Destroy {
+		m.order = in.Graph.Order()
+	}
+	return m
+}
 
-// ReadFile reads a saved plan. A file that was altered is refused with a *FileError.
-func ReadFile(path string) (*Saved, error) { return nil, nil }
+func (m *maker) serial() int64 {
+	if m.in.State == nil {
+		return 0
+	}
+	return m.in.State.Serial
+}
 
-// FileError says why a file is not a saved plan that can be used.
-type FileError struct{ Path, Reason string }
+// assignPipelines keeps recorded IDs. A new one reads as the source's name, and differs from any
+// that was ever given: sinks remember the IDs of what they were sent.
+func (m *maker) assignPipelines() {
+	m.pipelines = map[addr.Resource]string{}
+	if m.in.Mode == Destroy {
+		return
+	}
+	recorded := func(a addr.Resource) string {
+		if p := m.prior[a]; p != nil {
+			return p.Pipeline
+		}
+		return ""
+	}
+	fresh := func(first addr.Resource) string {
+		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", m.lineage, m.serial(), first))
+		return first.Name + "-" + hex.EncodeToString(sum[:4])
+	}
+	for _, p := range m.in.Graph.Pipelines(recorded, fresh) {
+		for _, a := range p.Members {
+			m.pipelines[a] = p.ID
+		}
+	}
+}
 
-func (e *FileError) Error() string { return e.Path + " cannot be used as a saved plan: " + e.Reason }
+// finish puts the plan together.
+func (m *maker) finish() *Plan {
+	p := &Plan{
+		FormatVersion: FormatVersion, StreamformVersion: m.in.Version, Mode: cmp.Or(m.in.Mode, Normal),
+		ConfigHash: m.in.ConfigHash, Lineage: m.lineage, Serial: m.serial(),
+		Changes: make([]Change, 0, len(m.changes)), Order: []addr.Resource{}, Targeted: m.selected != nil,
+	}
+	if m.in.Facts != nil {
+		p.RuntimeID, p.Sources = m.in.Facts.RuntimeID, m.in.Facts.Sources
+	}
+	for _, c := range m.changes {
+		p.Changes = append(p.Changes, *c)
+	}
+	sortByAddress(p.Changes, func(c Change) addr.Resource { return c.Addr })
+	for _, a := range m.order {
+		if c := m.changes[a]; c != nil && c.Action != NoOp {
+			p.Order = append(p.Order, a)
+		}
+	}
+	p.DeleteFirst, p.DeleteLast = m.deleteOrder()
+	p.Outputs = m.outputs()
+	m.variables(p)
+	p.Errored = m.diags.Failed()
+	return p
+}
+
+// sortByAddress sorts without building each address's text again for every comparison.
+func sortByAddress[T any](list []T, address func(T) addr.Resource) {
+	texts := make(map[addr.Resource]string, len(list))
+	for _, x := range list {
+		texts[address(x)] = address(x).String()
+	}
+	slices.SortFunc(list, func(x, y T) int { return cmp.Compare(texts[address(x)], texts[address(y)]) })
+}

@@ -35,37 +35,54 @@ const (
 
 // Plan is everything apply needs. It is serialised whole into a saved plan.
 type Plan struct {
-	FormatVersion     string            `json:"format_version"`
-	StreamformVersion string            `json:"streamform_version"`
-	Mode              string            `json:"mode"` // normal, destroy
-	ConfigHash        string            `json:"config_hash"`
-	Lineage           string            `json:"lineage"`
-	Serial            int64             `json:"serial"`
-	RuntimeID         string            `json:"runtime_id"` // identity of the runtime's store the facts came from
-	Changes           []Change          `json:"changes"`    // by address, no-ops included
-	Order             []addr.Resource   `json:"order"`      // the order in which apply takes creates and updates; deletes run in the reverse order of Dependencies, first
-	Outputs           []OutputChange    `json:"outputs"`
-	Targeted          bool              `json:"targeted,omitempty"`
-	Variables         map[string]string `json:"variables,omitempty"` // name → salted digest of the value used
-	Errored           bool              `json:"errored,omitempty"`
+	FormatVersion     string          `json:"format_version"`
+	StreamformVersion string          `json:"streamform_version"`
+	Mode              string          `json:"mode"` // normal, destroy
+	ConfigHash        string          `json:"config_hash"`
+	Lineage           string          `json:"lineage"`
+	Serial            int64           `json:"serial"`
+	RuntimeID         string          `json:"runtime_id"` // identity of the runtime's store the facts came from
+	Changes           []Change        `json:"changes"`    // by address, no-ops included
+	Order             []addr.Resource `json:"order"`      // creates, updates and replacements, in the order apply takes them
+	// DeleteFirst and DeleteLast are the deletes in the order apply takes them: before Order, and after the new
+	// generations have taken over, for what the former ones still read until then.
+	DeleteFirst []addr.Resource `json:"delete_first,omitempty"`
+	DeleteLast  []addr.Resource `json:"delete_last,omitempty"`
+	// Sources says what each source held when the plan was made: what Price counts. Empty without facts.
+	Sources   map[addr.Resource]Extent `json:"sources,omitempty"`
+	Outputs   []OutputChange           `json:"outputs"`
+	Targeted  bool                     `json:"targeted,omitempty"`
+	Variables map[string]string        `json:"variables,omitempty"` // name → digest of the value used, salted with the lineage
+	// Values are the variables' values as JSON, without sensitive ones.
+	Values  map[string]json.RawMessage `json:"values,omitempty"`
+	Errored bool                       `json:"errored,omitempty"`
 }
 
 // Change is one resource's entry.
 type Change struct {
-	Addr    addr.Resource   `json:"address"`
-	Action  Action          `json:"action"`
-	Class   Class           `json:"class"`
-	Reason  string          `json:"reason,omitempty"`
-	Because string          `json:"because,omitempty"` // second comment line: "because view.x is not in configuration"
-	Before  json.RawMessage `json:"before,omitempty"`  // complete value, sensitive leaves null
-	After   json.RawMessage `json:"after,omitempty"`
-	Changed []string        `json:"changed,omitempty"` // attribute paths that differ
-	Price   *Price          `json:"price,omitempty"`
-	Prior   *state.Resource `json:"prior,omitempty"`
+	Addr   addr.Resource `json:"address"`
+	Action Action        `json:"action"`
+	Class  Class         `json:"class"`
+	Reason string        `json:"reason,omitempty"`
+	// Requested: the replacement was asked for with -replace.
+	Requested bool            `json:"requested,omitempty"`
+	Because   string          `json:"because,omitempty"` // second comment line: "because view.x is not in configuration"
+	Before    json.RawMessage `json:"before,omitempty"`  // complete value, sensitive leaves null
+	After     json.RawMessage `json:"after,omitempty"`
+	Changed   []string        `json:"changed,omitempty"` // attribute paths that differ
+	Price     *Price          `json:"price,omitempty"`
+	Prior     *state.Resource `json:"prior,omitempty"`
 	// Desired is what the state records once the change is made; nil for a delete.
 	Desired *state.Resource `json:"desired,omitempty"`
 	// Relations lists columns a relation gains or had inferred, for the reader of the plan.
 	Inferred bool `json:"inferred,omitempty"` // Desired.Relation.Columns were inferred from files now
+	// Sampled is what inferring read; nil unless Inferred.
+	Sampled *Extent `json:"sampled,omitempty"`
+}
+
+// Computes reports whether the change makes a new generation that apply has to compute.
+func (c Change) Computes() bool {
+	return c.Action != NoOp && c.Action != Delete && (c.Class == Migrate || c.Class == RebuildFromState || c.Class == ReplayFromSource)
 }
 
 // Price is what carrying out a change reads and computes.

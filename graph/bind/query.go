@@ -1,0 +1,141 @@
+package bind
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/lang"
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/state"
+)
+
+// query compiles a stream or view, unless the record holds what the compiler would say.
+func (b *binder) query(ctx context.Context, r lang.Resource) (found, error) {
+	i := -1
+	for k, sql := range r.SQL {
+		if sql.Attr == "sql" {
+			i = k
+		}
+	}
+	if i < 0 {
+		return found{}, nil
+	}
+	reads, out, ok := b.reads(r)
+	if !ok {
+		return out, nil
+	}
+	q := Query{Addr: r.Addr, SQL: r.SQL[i].Text, Relations: reads, Stream: r.Addr.Block == addr.Stream, Keys: textList(r.Value, "keys")}
+	print, err := fingerprint(q)
+	if err != nil {
+		return found{}, err
+	}
+	if prior := b.recorded[r.Addr]; prior != nil && prior.Relation != nil && prior.Relation.Compiled == print {
+		return found{relation: prior.Relation}, nil
+	}
+	c, err := b.in.Compiler.Compile(ctx, q)
+	if mistake, err := asMistake(err); mistake != nil || err != nil {
+		if err != nil {
+			return found{}, fmt.Errorf("compiling %s: %w", r.Addr, err)
+		}
+		return found{diags: diag.Diagnostics{graph.SQLDiagnostic(r, r.SQL[i], mistake)}}, nil
+	}
+	return found{relation: &state.Relation{
+		Columns: c.Columns, AppendOnly: c.AppendOnly, Key: c.Key, Reads: c.Reads,
+		Identity: c.Identity, Operators: c.Operators, Compiled: print,
+	}}, nil
+}
+
+// reads lists the relations that flow into a resource, each once, in the order they are written. ok is false when one
+// of them cannot be read; a relation that was not bound itself has been complained about already.
+func (b *binder) reads(r lang.Resource) (out []Relation, complaint found, ok bool) {
+	seen := map[string]bool{}
+	ok = true
+	for _, e := range b.in.Graph.Edges(r.Addr) {
+		if !graph.Carries(e.To) {
+			continue
+		}
+		rel, bound := b.out.Relations[e.To]
+		if !bound {
+			ok = false
+			continue
+		}
+		read, readable := relationOf(e, rel)
+		if !readable {
+			ok = false
+			d := diag.NewError(&e.Range, "Side relation cannot be read here", fmt.Sprintf(
+				"%s can be queried, but no stream, view or sink can read it in this version.", read.Name))
+			d.Address, d.Context = r.Addr.String(), r.Addr.Header()
+			complaint.diags = append(complaint.diags, d)
+			continue
+		}
+		if !seen[read.Name] {
+			seen[read.Name] = true
+			out = append(out, read)
+		}
+	}
+	return out, complaint, ok
+}
+
+// relationOf is what an edge reads: the relation itself, or one of its side relations.
+func relationOf(e graph.Edge, rel state.Relation) (Relation, bool) {
+	if e.Side == "" {
+		return Relation{Name: e.To.Name, Columns: rel.Columns, AppendOnly: rel.AppendOnly, Key: rel.Key, Identity: rel.Identity}, true
+	}
+	name := e.To.Name + "." + e.Side
+	columns, ok := rel.Sides[e.Side]
+	return Relation{Name: name, Columns: columns, AppendOnly: true, Identity: rel.Identity + "." + e.Side}, ok
+}
+
+// sink has a sink checked against the relation it delivers.
+func (b *binder) sink(ctx context.Context, r lang.Resource) (found, error) {
+	from, out, ok := b.reads(r)
+	if !ok || len(from) == 0 {
+		return out, nil
+	}
+	err := b.in.Compiler.CheckSink(ctx, Sink{Addr: r.Addr, Value: r.Value, From: from[0]})
+	mistake, err := asMistake(err)
+	if err != nil {
+		return found{}, fmt.Errorf("checking %s: %w", r.Addr, err)
+	}
+	if mistake != nil {
+		out.diags = append(out.diags, mistakeAt(r, mistake, "mode", "from"))
+	}
+	return out, nil
+}
+
+// fingerprint is the SHA-256 of all that a compilation depends on. Two equal ones have
+// the same result, whichever version compiled it.
+func fingerprint(q Query) (string, error) {
+	q.Addr = addr.Resource{}
+	data, err := json.Marshal(q)
+	if err != nil {
+		return "", fmt.Errorf("writing a query as JSON: %w", err)
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:]), nil
+}
+
+// textList reads a list of text attribute; nil when there is none.
+func textList(v cty.Value, name string) []string {
+	if v == cty.NilVal || v.IsNull() || !v.Type().HasAttribute(name) {
+		return nil
+	}
+	list := v.GetAttr(name)
+	if list.IsNull() || !list.CanIterateElements() {
+		return nil
+	}
+	var out []string
+	for _, e := range list.AsValueSlice() {
+		if e.Type() == cty.String && !e.IsNull() {
+			out = append(out, e.AsString())
+		}
+	}
+	return out
+}

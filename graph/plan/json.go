@@ -1,0 +1,193 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/streamform/streamform/lang/addr"
+)
+
+// The shape below is that of Terraform's plan JSON, format version 1.2, as
+// github.com/hashicorp/terraform-json declares it; class, reason and price stand beside each change.
+const (
+	jsonFormat      = "1.2"
+	jsonStateFormat = "1.0"
+	jsonTerraform   = "1.11.4" // the Terraform whose formats these are
+	jsonProvider    = "streamform"
+)
+
+type jsonPlan struct {
+	FormatVersion     string                  `json:"format_version"`
+	TerraformVersion  string                  `json:"terraform_version"`
+	StreamformVersion string                  `json:"streamform_version"`
+	Variables         map[string]jsonVariable `json:"variables,omitempty"`
+	PlannedValues     jsonValues              `json:"planned_values"`
+	ResourceChanges   []jsonResourceChange    `json:"resource_changes"`
+	OutputChanges     map[string]jsonChange   `json:"output_changes"`
+	PriorState        jsonState               `json:"prior_state"`
+	Complete          bool                    `json:"complete"`
+	Applyable         bool                    `json:"applyable"`
+	Errored           bool                    `json:"errored"`
+}
+
+type jsonVariable struct {
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+type jsonState struct {
+	FormatVersion    string     `json:"format_version"`
+	TerraformVersion string     `json:"terraform_version"`
+	Values           jsonValues `json:"values"`
+}
+
+type jsonValues struct {
+	Outputs    map[string]jsonOutput `json:"outputs,omitempty"`
+	RootModule jsonModule            `json:"root_module"`
+}
+
+type jsonOutput struct {
+	Sensitive bool            `json:"sensitive"`
+	Value     json.RawMessage `json:"value,omitempty"`
+	Type      json.RawMessage `json:"type,omitempty"`
+}
+
+type jsonModule struct {
+	Resources []jsonResource `json:"resources,omitempty"`
+}
+
+// jsonResourceName is how Terraform's JSON names a resource.
+type jsonResourceName struct {
+	Address  string `json:"address"`
+	Mode     string `json:"mode"`
+	Type     string `json:"type"`
+	Name     string `json:"name"`
+	Provider string `json:"provider_name"`
+}
+
+func nameOf(a addr.Resource) jsonResourceName {
+	return jsonResourceName{Address: a.String(), Mode: "managed", Type: a.Kind(), Name: a.Name, Provider: jsonProvider}
+}
+
+type jsonResource struct {
+	jsonResourceName
+	SchemaVersion int             `json:"schema_version"`
+	Values        json.RawMessage `json:"values"`
+	Sensitive     struct{}        `json:"sensitive_values"`
+	DependsOn     []string        `json:"depends_on,omitempty"`
+}
+
+type jsonResourceChange struct {
+	jsonResourceName
+	Change       jsonChange `json:"change"`
+	ActionReason string     `json:"action_reason,omitempty"`
+	Class        Class      `json:"class"`
+	Reason       string     `json:"reason,omitempty"`
+	Price        *Price     `json:"price,omitempty"`
+}
+
+type jsonChange struct {
+	Actions         []string        `json:"actions"`
+	Before          json.RawMessage `json:"before"`
+	After           json.RawMessage `json:"after"`
+	AfterUnknown    any             `json:"after_unknown"`
+	BeforeSensitive any             `json:"before_sensitive"`
+	AfterSensitive  any             `json:"after_sensitive"`
+}
+
+// JSON is the plan in the shape of Terraform's plan JSON, on one line.
+func JSON(p *Plan) ([]byte, error) {
+	out := jsonPlan{
+		FormatVersion: jsonFormat, TerraformVersion: jsonTerraform, StreamformVersion: p.StreamformVersion,
+		Variables: map[string]jsonVariable{}, ResourceChanges: []jsonResourceChange{}, OutputChanges: map[string]jsonChange{},
+		PriorState: jsonState{FormatVersion: jsonStateFormat, TerraformVersion: jsonTerraform},
+		Complete:   !p.Targeted && !p.Errored, Applyable: !p.Errored && !p.Empty(), Errored: p.Errored,
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.Variables)) {
+		out.Variables[name] = jsonVariable{Value: p.Values[name]}
+	}
+	for _, c := range p.Changes {
+		out.ResourceChanges = append(out.ResourceChanges, resourceChange(c))
+		if c.Prior != nil {
+			addResource(&out.PriorState.Values, c.Prior.Addr, c.Before, c.Prior.Dependencies)
+		}
+		if c.Desired != nil && c.Action != Delete {
+			addResource(&out.PlannedValues, c.Addr, c.After, c.Desired.Dependencies)
+		}
+	}
+	for _, o := range p.Outputs {
+		out.OutputChanges[o.Name] = outputChange(o)
+		if o.Action != Create {
+			addOutput(&out.PriorState.Values, o, o.Before)
+		}
+		if o.Action != Delete {
+			addOutput(&out.PlannedValues, o, o.After)
+		}
+	}
+	data, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("writing the plan as JSON: %w", err)
+	}
+	return data, nil
+}
+
+func addResource(v *jsonValues, a addr.Resource, values json.RawMessage, needs []addr.Resource) {
+	r := jsonResource{jsonResourceName: nameOf(a), Values: values}
+	for _, n := range needs {
+		r.DependsOn = append(r.DependsOn, n.String())
+	}
+	v.RootModule.Resources = append(v.RootModule.Resources, r)
+}
+
+func addOutput(v *jsonValues, o OutputChange, value json.RawMessage) {
+	if v.Outputs == nil {
+		v.Outputs = map[string]jsonOutput{}
+	}
+	v.Outputs[o.Name] = jsonOutput{Sensitive: o.Sensitive, Value: value, Type: o.Type}
+}
+
+func resourceChange(c Change) jsonResourceChange {
+	out := jsonResourceChange{
+		jsonResourceName: nameOf(c.Addr), Class: c.Class, Reason: c.Reason, Price: c.Price,
+		Change: jsonChange{Actions: actions(c.Action), Before: orNull(c.Before), After: orNull(c.After),
+			AfterUnknown: struct{}{}, BeforeSensitive: mask(c.Before), AfterSensitive: mask(c.After)},
+	}
+	switch {
+	case c.Action == Replace && c.Requested:
+		out.ActionReason = "replace_by_request"
+	case c.Action == Replace:
+		out.ActionReason = "replace_because_cannot_update"
+	case c.Action == Delete && c.Because != "":
+		out.ActionReason = "delete_because_no_resource_config"
+	}
+	return out
+}
+
+// actions spells a replacement as creating before destroying: the former generation serves until the new one is ready.
+func actions(a Action) []string {
+	if a == Replace {
+		return []string{string(Create), string(Delete)}
+	}
+	return []string{string(a)}
+}
+
+func orNull(v json.RawMessage) json.RawMessage {
+	if v == nil {
+		return json.RawMessage("null")
+	}
+	return v
+}
+
+// mask marks nothing as sensitive: sensitive values never reach a plan.
+func mask(v json.RawMessage) any {
+	if v == nil {
+		return false
+	}
+	return struct{}{}
+}
+
+func outputChange(o OutputChange) jsonChange {
+	return jsonChange{Actions: actions(o.Action), Before: orNull(o.Before), After: orNull(o.After),
+		AfterUnknown: false, BeforeSensitive: o.Sensitive, AfterSensitive: o.Sensitive}
+}

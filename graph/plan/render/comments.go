@@ -1,0 +1,146 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang/addr"
+)
+
+// comments are the whole lines above a block; programs read the first two.
+func (t *text) comments(p *plan.Plan, c plan.Change) {
+	name := t.paint(bold, "  # "+c.Addr.String())
+	switch c.Action {
+	case plan.Create:
+		t.line("%s will be created", name)
+	case plan.Update:
+		t.line("%s will be updated in-place", name)
+	case plan.Delete:
+		t.line("%s will be %s", name, t.paint(bold+red, "destroyed"))
+	case plan.Replace:
+		if c.Requested {
+			t.line("%s will be %s, as requested", name, t.paint(bold+red, "replaced"))
+		} else {
+			t.line("%s must be %s", name, t.paint(bold+red, "replaced"))
+		}
+	}
+	if c.Because != "" {
+		t.line("  # (%s)", c.Because)
+	}
+	if c.Reason != "" {
+		t.line("  # (%s)", c.Reason)
+	}
+	for _, l := range cost(p, c) {
+		t.line("  # (%s)", l)
+	}
+	if c.Desired != nil && c.Desired.Relation != nil {
+		for _, o := range c.Desired.Relation.Operators {
+			if o.Kind == "full_refresh" && o.Reason != "" {
+				t.line("  # (its query runs again in full at each epoch: %s)", o.Reason)
+			}
+		}
+	}
+}
+
+// cost says what is read and computed, a line for each source.
+func cost(p *plan.Plan, c plan.Change) []string {
+	var out []string
+	if c.Inferred && c.Sampled != nil {
+		out = append(out, "columns inferred from "+extent(*c.Sampled, "a sample"))
+	}
+	switch {
+	case !c.Computes():
+	case c.Class == plan.Migrate:
+		out = append(out, "keyed data carried over")
+	case c.Class == plan.RebuildFromState && c.Action == plan.Create:
+		out = append(out, "computed from rows held")
+	case c.Class == plan.RebuildFromState:
+		out = append(out, "rebuilt beside the live one from rows held")
+	case c.Price != nil:
+		again := ""
+		if c.Action != plan.Create || c.Prior != nil {
+			again = " again from the start"
+		}
+		for _, s := range c.Price.Sources {
+			line := "reads " + s.String() + again
+			if held, ok := p.Sources[s]; ok {
+				line += ": " + extent(held, "")
+			}
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// total sums what apply reads; a source that several changes read counts once, since they read it together.
+func (t *text) total(p *plan.Plan) {
+	var sum plan.Extent
+	var sources []addr.Resource
+	seen := map[addr.Resource]bool{}
+	for _, c := range p.Changes {
+		if !c.Computes() || c.Price == nil {
+			continue
+		}
+		for _, s := range c.Price.Sources {
+			if !seen[s] {
+				seen[s] = true
+				sources = append(sources, s)
+				held := p.Sources[s]
+				sum.Files, sum.Bytes, sum.Rows = sum.Files+held.Files, sum.Bytes+held.Bytes, sum.Rows+held.Rows
+			}
+		}
+	}
+	if len(sources) == 0 || sum == (plan.Extent{}) {
+		return
+	}
+	what := sources[0].String()
+	if len(sources) > 1 {
+		what = fmt.Sprintf("%d sources", len(sources))
+	}
+	t.line("To read: %s from %s.", extent(sum, ""), what)
+}
+
+// extent is an amount for people: 12 files, 3.4 MB.
+func extent(e plan.Extent, none string) string {
+	var parts []string
+	if e.Files > 0 {
+		parts = append(parts, plural(e.Files, "file"))
+	}
+	if e.Rows > 0 {
+		parts = append(parts, plural(e.Rows, "row"))
+	}
+	if e.Bytes > 0 {
+		parts = append(parts, bytesText(e.Bytes))
+	}
+	if len(parts) == 0 {
+		if none == "" {
+			return "nothing yet"
+		}
+		return none
+	}
+	return strings.Join(parts, ", ")
+}
+
+func plural(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return fmt.Sprintf("%d %ss", n, word)
+}
+
+// bytesText uses units of 1000, as disks are sold.
+func bytesText(n int64) string {
+	if n < 1000 {
+		return fmt.Sprintf("%d B", n)
+	}
+	value := float64(n)
+	unit := ""
+	for _, u := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
+		value, unit = value/1000, u
+		if value < 999.95 {
+			break
+		}
+	}
+	return fmt.Sprintf("%.1f %s", value, unit)
+}
