@@ -28,9 +28,11 @@ type Settings struct {
 
 // BackendRef names a backend or runtime and its attributes.
 type BackendRef struct {
-	Type  string // "local", "embedded"
+	Type string // "local", "embedded"
+	// Value is an object with the attributes of the type, null where not written:
+	// local has path (text, of the state file), embedded has none.
 	Value cty.Value
-	Range diag.Range
+	Range diag.Range // of the block; zero when none was written
 }
 
 // Resource is one declared resource with complete values.
@@ -40,35 +42,34 @@ type Resource struct {
 	// Value is an object of the kind's type: defaults filled in, unmarked. References
 	// to resources are their address as a string.
 	Value cty.Value
-	// Written lists the attributes the user set, so that a default and the same value written out compare equal but are told apart in messages.
-	Written []string
-	Refs    []Reference
-	SQL     []SQL
-	// DependsOn etc. of lifecycle that plan honours.
+	// Written lists the attributes and blocks the user set, in the kind's order, so that a
+	// default and the same value written out compare equal but are told apart in messages.
+	Written   []string
+	Refs      []Reference
+	SQL       []SQL
 	Lifecycle Lifecycle
 	Range     diag.Range // the block's header
-	// AttrRanges gives the place of each attribute set at the top of the block, by name.
+	// AttrRanges gives the place of each attribute (and first block) set at the top of the block, by name.
 	AttrRanges map[string]diag.Range
 }
 
 // Lifecycle is the lifecycle block of a resource.
 type Lifecycle struct {
 	PreventDestroy bool
-	PreventReplay  bool
 }
 
 // Reference is one use of another resource in an HCL expression.
 type Reference struct {
 	To    addr.Resource
 	Side  string // "malformed" in source.files.x.malformed; empty otherwise
-	Attr  string // the attribute that holds it
+	Attr  string // the attribute that holds it, as schema.FieldChange writes paths
 	Range diag.Range
 }
 
 // SQL is one attribute that holds SQL, with the map from offsets in the text to
 // places in the file it was written in (a heredoc, a quoted string, a .sql file).
 type SQL struct {
-	Attr string
+	Attr string // as schema.FieldChange writes paths: sql, expect["positive"].condition
 	Text string
 	// Locate turns a stretch of Text (bytes, end exclusive) into the place a person wrote it.
 	Locate func(start, end int) diag.Range
@@ -80,7 +81,6 @@ type Output struct {
 	Description string
 	Value       cty.Value // unmarked
 	Sensitive   bool
-	Refs        []Reference
 	Range       diag.Range
 }
 
