@@ -42,23 +42,12 @@ func (m *maker) warnRestated(r lang.Resource, change schema.FieldChange) {
 		change.Path, r.Addr))
 }
 
-// protect turns a change into a blocked one where the lifecycle forbids it.
+// protect turns a replacement into a blocked change where the lifecycle forbids it.
 func (m *maker) protect(c *Change, r lang.Resource) {
-	switch {
-	case c.Action == Replace && r.Lifecycle.PreventDestroy:
+	if c.Action == Replace && r.Lifecycle.PreventDestroy {
 		m.block(c, &r.Range, "Replacement is prevented", fmt.Sprintf(
 			"%s has lifecycle.prevent_destroy set, but the plan calls for it to be replaced. Set prevent_destroy to false, or leave it out of the change.", c.Addr))
-	case c.Action != Create && c.Class == ReplayFromSource && r.Lifecycle.PreventReplay:
-		m.block(c, &r.Range, "Reading the source again is prevented", fmt.Sprintf(
-			"%s has lifecycle.prevent_replay set, but the change needs its sources to be read again: %s. Set prevent_replay to false, or undo the change.", c.Addr, reasonOr(c.Reason, "it was asked for")))
 	}
-}
-
-func reasonOr(reason, otherwise string) string {
-	if reason == "" {
-		return otherwise
-	}
-	return reason
 }
 
 // block keeps the change in the plan for its reader, but leaves nothing to do.

@@ -1,0 +1,100 @@
+package graphtest
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"strings"
+	"sync/atomic"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/graph/bind"
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/state"
+)
+
+// Analyze finds the names behind FROM and JOIN. SQL that holds BROKEN does not parse.
+func Analyze(sql string) ([]graph.Name, error) {
+	if at := strings.Index(sql, "BROKEN"); at >= 0 {
+		return nil, &graph.SQLError{Summary: "Syntax error in SQL", Detail: `Something is wrong near "BROKEN".`, Start: at, End: at + len("BROKEN")}
+	}
+	var out []graph.Name
+	for _, m := range regexp.MustCompile(`(?i)\b(?:FROM|JOIN)\s+(?:(\w+)\.)?(\w+)`).FindAllStringSubmatchIndex(sql, -1) {
+		n := graph.Name{Relation: sql[m[4]:m[5]], Start: m[4], End: m[5]}
+		if m[2] >= 0 {
+			n.Schema, n.Start = sql[m[2]:m[3]], m[2]
+		}
+		out = append(out, n)
+	}
+	return out, nil
+}
+
+// Compiler knows just enough SQL: a query means its words in lower case over what its inputs mean, it aggregates when
+// it says GROUP BY, and its columns are those of SELECT, or of its first input for a star.
+type Compiler struct {
+	Compiled, Sampled atomic.Int64 // calls
+}
+
+// Compile binds a query. A column named missing does not exist; MACHINE fails as machines do.
+func (c *Compiler) Compile(_ context.Context, q bind.Query) (bind.Compiled, error) {
+	c.Compiled.Add(1)
+	if strings.Contains(q.SQL, "MACHINE") {
+		return bind.Compiled{}, errors.New("the compiler's process died")
+	}
+	if at := strings.Index(q.SQL, "missing"); at >= 0 {
+		return bind.Compiled{}, &graph.SQLError{Summary: "Unknown column", Detail: `There is no column "missing".`, Start: at, End: at + len("missing")}
+	}
+	words := strings.Join(strings.Fields(strings.ToLower(q.SQL)), " ")
+	out := bind.Compiled{AppendOnly: !strings.Contains(words, "group by"), Identity: words, Key: q.Keys,
+		Operators: []state.Operator{{Kind: "linear", Identity: words}}}
+	for _, r := range q.Relations {
+		out.Reads = append(out.Reads, r.Name)
+		out.AppendOnly = out.AppendOnly && r.AppendOnly
+		out.Identity += " | " + r.Identity
+	}
+	if q.Stream && !out.AppendOnly {
+		at := strings.Index(words, "group by")
+		return bind.Compiled{}, &graph.SQLError{Summary: "A stream cannot take rows back", Detail: "Declare a view.", Start: at, End: at + 8}
+	}
+	if !out.AppendOnly && strings.Contains(words, "median") {
+		out.Operators = []state.Operator{{Kind: "full_refresh", Identity: words, Reason: "median has no partial form"}}
+	}
+	if m := regexp.MustCompile(`^select (.*?)(?: from .*)?$`).FindStringSubmatch(words); m != nil && m[1] != "*" {
+		for _, name := range strings.Split(m[1], ",") {
+			out.Columns = append(out.Columns, batch.Column{Name: strings.TrimSpace(name), Type: "VARCHAR"})
+		}
+	} else if len(q.Relations) > 0 {
+		out.Columns = q.Relations[0].Columns
+	}
+	return out, nil
+}
+
+// Infer takes declared columns, or pretends to have found two in 12 files.
+func (c *Compiler) Infer(_ context.Context, _ addr.Resource, v cty.Value) (bind.Inferred, error) {
+	if text := v.GetAttr("broken"); !text.IsNull() && text.AsString() != "" {
+		return bind.Inferred{}, &graph.SQLError{Summary: "No columns", Detail: text.AsString()}
+	}
+	out := bind.Inferred{Sides: map[string]batch.Schema{"malformed": {{Name: "raw", Type: "BLOB"}}}}
+	if declared := v.GetAttr("columns"); !declared.IsNull() && declared.LengthInt() > 0 {
+		for it := declared.ElementIterator(); it.Next(); {
+			name, typ := it.Element()
+			out.Columns = append(out.Columns, batch.Column{Name: name.AsString(), Type: typ.AsString()})
+		}
+		return out, nil
+	}
+	c.Sampled.Add(1)
+	out.Columns = batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "amount", Type: "DECIMAL(10,2)"}}
+	out.Sampled, out.Files, out.Bytes = true, 12, 3_400_000
+	return out, nil
+}
+
+// CheckSink refuses mode append on what is not append-only.
+func (c *Compiler) CheckSink(_ context.Context, s bind.Sink) error {
+	if s.Value.GetAttr("mode").AsString() == "append" && !s.From.AppendOnly {
+		return &graph.SQLError{Summary: "This sink only appends", Detail: s.From.Name + " takes rows back."}
+	}
+	return nil
+}
