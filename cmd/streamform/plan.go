@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/streamform/streamform/cmd/streamform/project"
+	"github.com/streamform/streamform/graph/plan"
+)
+
+// exitChanges is what plan -detailed-exitcode returns when there is something to do.
+const exitChanges = exit(2)
+
+func (c *cli) planCommand() *cobra.Command {
+	var p planning
+	var outFile string
+	var detailed bool
+	cmd := &cobra.Command{
+		Use:   "plan [options]",
+		Short: "Shows what apply would do, and what it costs the data",
+		Long:  "Compares the configuration with what was applied and with the runtime, and shows what apply would do: to the resources, and to the data they hold. It changes nothing.",
+		Args:  between(0, 0, "no arguments"),
+		RunE: func(*cobra.Command, []string) error {
+			return c.plan(p, outFile, detailed)
+		},
+	}
+	p.register(cmd, c.env)
+	cmd.Flags().BoolVar(&p.destroy, "destroy", false, "Plans to remove everything that was applied")
+	cmd.Flags().StringVar(&outFile, "out", "", "Saves the plan to this `file`, to be given to apply")
+	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "Exits with 0 when there is nothing to do, 1 after an error, 2 when there are changes")
+	return cmd
+}
+
+// options are the project's options that planning flags ask for.
+func (p planning) options() project.Options {
+	return project.Options{Vars: p.vars, StatePath: p.state}
+}
+
+// request is the plan that the flags ask for.
+func (p planning) request() project.PlanRequest {
+	return project.PlanRequest{Destroy: p.destroy, Refresh: p.refresh, Targets: p.targets, Replace: p.replaces}
+}
+
+func (c *cli) plan(p planning, outFile string, detailed bool) error {
+	s := c.begin(p.looks, p.options())
+	defer s.Close()
+	ctx, stop := s.interruptible(context.Background(), "Stopping operation...")
+	defer stop()
+	if err := s.lock(ctx, p.locking, "OperationTypePlan"); err != nil {
+		return err
+	}
+	defer s.unlock()
+	made, err := s.plan(ctx, p)
+	if err != nil {
+		return err
+	}
+	if outFile != "" {
+		if err := s.Save(outFile, made); err != nil {
+			return s.report(nil, err)
+		}
+	}
+	if s.lines == nil && !automated(c.env) {
+		s.next(made, outFile)
+	}
+	if detailed && !made.Empty() {
+		return exitChanges
+	}
+	return nil
+}
+
+// begin opens a command whose lines begin with the version.
+func (c *cli) begin(l looks, o project.Options) *session {
+	s := c.open(l, o)
+	if s.lines != nil {
+		s.lines.Version()
+	}
+	return s
+}
+
+// plan makes the plan and shows it, with the findings behind it.
+func (s *session) plan(ctx context.Context, p planning) (*plan.Plan, error) {
+	made, ds, err := s.Plan(ctx, p.request())
+	if made == nil || err != nil {
+		if s.lines == nil {
+			fmt.Fprintln(s.errOut, "\nPlanning failed. streamform encountered an error while generating this plan.")
+		}
+		return nil, s.failed(s.report(ds, err))
+	}
+	if err := s.show.Plan(made); err != nil {
+		return nil, fmt.Errorf("showing the plan: %w", err)
+	}
+	if err := s.report(ds, nil); err != nil {
+		return nil, err
+	}
+	if made.Errored {
+		return nil, exit(1)
+	}
+	return made, nil
+}
+
+// failed makes sure that a command without a result fails.
+func (s *session) failed(err error) error {
+	if err == nil {
+		return exit(1)
+	}
+	return err
+}
+
+// next says what to type next.
+func (s *session) next(p *plan.Plan, outFile string) {
+	rule := 77
+	if s.out.Width > 0 {
+		rule = s.out.Width
+	}
+	switch {
+	case p.Empty() && outFile == "":
+	case outFile != "":
+		fmt.Fprintf(s.out, "\n%s\n\nSaved the plan to: %s\n\nTo perform exactly these actions, run the following command to apply:\n    streamform apply %q\n", strings.Repeat("─", rule), outFile, outFile)
+	default:
+		fmt.Fprintf(s.out, "\n%s\n\nNote: You didn't use the -out option to save this plan. What \"streamform apply\" does is decided when\nit runs, and may differ when files or the configuration change in between.\n", strings.Repeat("─", rule))
+	}
+}

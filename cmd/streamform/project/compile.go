@@ -1,0 +1,97 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/graph/bind"
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/state"
+)
+
+// analyze is the compiler's search for names as graph wants it. A failure of the
+// machine is kept in failure, because graph only knows mistakes of the user.
+func analyze(ctx context.Context, c *query.Compiler, failure *error) graph.Analyze {
+	return func(sql string) ([]graph.Name, error) {
+		names, err := c.Names(ctx, sql)
+		if err != nil {
+			err = sqlError(err)
+			var mistake *graph.SQLError
+			if !errors.As(err, &mistake) && *failure == nil {
+				*failure = err
+			}
+			return nil, err
+		}
+		out := make([]graph.Name, len(names))
+		for i, n := range names {
+			out[i] = graph.Name{Schema: n.Schema, Relation: n.Relation, Start: n.Start, End: n.End}
+		}
+		return out, nil
+	}
+}
+
+// compiler answers bind's questions: SQL by the query compiler, sources by a sampler, sinks by their
+// connectors. It keeps the programs it compiled.
+type compiler struct {
+	query      *query.Compiler
+	sample     sampler
+	definition func(kind string) (connector.Definition, bool)
+	env        connector.Env // of sinks that are only looked at
+	lock       sync.Mutex
+	programs   map[addr.Resource]*query.Program
+}
+
+func (c *compiler) Compile(ctx context.Context, q bind.Query) (bind.Compiled, error) {
+	program, err := c.query.Compile(ctx, queryOf(q))
+	if err != nil {
+		return bind.Compiled{}, sqlError(err)
+	}
+	c.lock.Lock()
+	c.programs[q.Addr] = program
+	c.lock.Unlock()
+	out := bind.Compiled{Columns: program.Columns, AppendOnly: program.AppendOnly, Key: program.Key, Reads: program.Reads, Identity: program.Identity}
+	for _, o := range program.Operators {
+		out.Operators = append(out.Operators, state.Operator{Kind: o.Kind, Identity: o.Identity, Reason: o.Reason})
+	}
+	return out, nil
+}
+
+func queryOf(q bind.Query) query.Query {
+	out := query.Query{SQL: q.SQL, Stream: q.Stream, Keys: q.Keys}
+	for _, r := range q.Relations {
+		out.Relations = append(out.Relations, query.Relation{Name: r.Name, Columns: r.Columns, AppendOnly: r.AppendOnly, Key: r.Key, Identity: r.Identity})
+	}
+	return out
+}
+
+func (c *compiler) Infer(ctx context.Context, source addr.Resource, value cty.Value) (bind.Inferred, error) {
+	got, err := c.sample(ctx, source, value)
+	if err != nil {
+		return bind.Inferred{}, sqlError(err)
+	}
+	return got, nil
+}
+
+// CheckSink opens the sink, which refuses what it could not deliver, and closes it again.
+func (c *compiler) CheckSink(ctx context.Context, s bind.Sink) error {
+	d, ok := c.definition(s.Addr.Kind())
+	if !ok || d.Sink == nil {
+		return fmt.Errorf("opening %s: this version has no sink of kind %s", s.Addr, s.Addr.Kind())
+	}
+	cfg, err := d.Kind.Bind(s.Value)
+	if err != nil {
+		return err
+	}
+	sink, err := d.Sink(ctx, cfg, c.env)
+	if err != nil {
+		return sqlError(err)
+	}
+	return sink.Close()
+}

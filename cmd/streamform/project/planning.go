@@ -1,0 +1,176 @@
+package project
+
+import (
+	"context"
+
+	"fmt"
+	"strings"
+
+	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/graph/bind"
+	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang"
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/state"
+)
+
+// PlanRequest says what to plan.
+type PlanRequest struct {
+	Destroy bool
+	Refresh bool     // asks the runtime what really exists
+	Targets []string // addresses; empty: everything
+	Replace []string // addresses to compute anew
+}
+
+// bound is a configuration with its edges and its relations.
+type bound struct {
+	graph    *graph.Graph
+	result   bind.Result
+	programs map[addr.Resource]*query.Program // of what was compiled now
+}
+
+// Plan answers what apply would do. The plan is nil when the configuration cannot
+// be understood; it is marked Errored when it may be shown but not applied.
+func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Diagnostics, error) {
+	in := plan.Input{Mode: plan.Normal, Version: p.o.Version}
+	if r.Destroy {
+		in.Mode = plan.Destroy
+	}
+	var ds diag.Diagnostics
+	in.Targets, ds = addresses(ds, "option -target", r.Targets)
+	in.Replace, ds = addresses(ds, "option -replace", r.Replace)
+	if ds.Failed() {
+		return nil, ds, nil
+	}
+	ds = append(ds, p.load()...)
+	if ds.Failed() {
+		return nil, ds, nil
+	}
+	in.Config, in.ConfigHash = p.config, lang.Hash(p.config)
+	document, more, err := p.State(ctx)
+	ds = append(ds, more...)
+	if err != nil || ds.Failed() {
+		return nil, ds, err
+	}
+	in.State = document
+	if !r.Destroy {
+		b, more, err := p.bind(ctx, p.sampler(), document)
+		ds = append(ds, more...)
+		if err != nil || ds.Failed() {
+			return nil, ds, err
+		}
+		in.Graph, in.Relations, in.Inferred = b.graph, b.result.Relations, extents(b.result.Inferred)
+	}
+	if r.Refresh {
+		if in.Facts, err = p.facts(ctx); err != nil {
+			more, err := findings(p.config, err)
+			return nil, append(ds, more...), err
+		}
+	}
+	made, more := plan.Make(in)
+	return made, append(ds, more...), nil
+}
+
+// bind builds the graph of the loaded configuration and binds its relations against
+// what was recorded; sources are looked at by sample.
+func (p *Project) bind(ctx context.Context, sample sampler, recorded *state.Document) (bound, diag.Diagnostics, error) {
+	c, err := p.openCompiler(ctx)
+	if err != nil {
+		return bound{}, nil, err
+	}
+	var failure error
+	g, ds := graph.Build(p.config, analyze(ctx, c, &failure))
+	if failure != nil || ds.Failed() {
+		return bound{}, ds, failure
+	}
+	env, err := p.env()
+	if err != nil {
+		return bound{}, ds, err
+	}
+	compiler := &compiler{query: c, sample: sample, definition: p.definition, env: env, programs: map[addr.Resource]*query.Program{}}
+	result, more, err := bind.Bind(ctx, bind.Input{Config: p.config, Graph: g, State: recorded, Compiler: compiler})
+	ds = append(ds, more...)
+	if err != nil {
+		more, err := findings(p.config, err)
+		return bound{}, append(ds, more...), err
+	}
+	return bound{graph: g, result: result, programs: compiler.programs}, ds, nil
+}
+
+func extents(sampled map[addr.Resource]bind.Inferred) map[addr.Resource]plan.Extent {
+	out := make(map[addr.Resource]plan.Extent, len(sampled))
+	for a, s := range sampled {
+		out[a] = plan.Extent{Files: s.Files, Bytes: s.Bytes}
+	}
+	return out
+}
+
+func (p *Project) facts(ctx context.Context) (*plan.Facts, error) {
+	h, err := p.openHost(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := h.Facts(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("asking the runtime what it holds: %w", err)
+	}
+	out := facts(f)
+	for a, held := range p.extents {
+		if _, applied := out.Sources[a]; !applied {
+			out.Sources[a] = held
+		}
+	}
+	return out, nil
+}
+
+func addresses(ds diag.Diagnostics, flag string, texts []string) ([]addr.Resource, diag.Diagnostics) {
+	var out []addr.Resource
+	for _, text := range texts {
+		a, wrong := address(flag, text)
+		if wrong != nil {
+			ds = append(ds, *wrong)
+			continue
+		}
+		out = append(out, a)
+	}
+	return out, ds
+}
+
+// Validate checks the configuration without recorded state or runtime. Data that is not here, as on a machine that only
+// checks, is no error: the SQL that needs its columns is then not checked, and a warning says so.
+func (p *Project) Validate(ctx context.Context) (diag.Diagnostics, error) {
+	ds := p.load()
+	if ds.Failed() {
+		return ds, nil
+	}
+	_, more, err := p.bind(ctx, p.scratchSampler(), nil)
+	for i, d := range more {
+		r := named(p.config, d.Address)
+		if r != nil && r.Addr.Block == addr.Source && !declares(r.Value, "columns") && d.Severity == diag.Error {
+			more[i].Severity = diag.Warning
+			more[i].Detail = strings.TrimSpace(d.Detail + "\n\nThe SQL that reads this source was not checked.")
+		}
+	}
+	return append(ds, more...), err
+}
+
+// DOT is the configuration's graph in Graphviz's language.
+func (p *Project) DOT(ctx context.Context) (string, diag.Diagnostics, error) {
+	ds := p.load()
+	if ds.Failed() {
+		return "", ds, nil
+	}
+	c, err := p.openCompiler(ctx)
+	if err != nil {
+		return "", ds, err
+	}
+	var failure error
+	g, more := graph.Build(p.config, analyze(ctx, c, &failure))
+	ds = append(ds, more...)
+	if failure != nil || ds.Failed() {
+		return "", ds, failure
+	}
+	return g.DOT(), ds, nil
+}

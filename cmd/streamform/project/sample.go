@@ -1,0 +1,79 @@
+package project
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/zclconf/go-cty/cty"
+
+	"github.com/streamform/streamform/graph/bind"
+	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/host"
+)
+
+// sampler finds the columns of a source that need not be applied. Mistakes of the user are
+// *query.Error or *connector.UserError.
+type sampler func(ctx context.Context, source addr.Resource, value cty.Value) (bind.Inferred, error)
+
+// sampler asks the runtime of this folder, and notes how much each source holds for the price of a plan.
+func (p *Project) sampler() sampler {
+	return func(ctx context.Context, source addr.Resource, value cty.Value) (bind.Inferred, error) {
+		p.hostLock.Lock()
+		defer p.hostLock.Unlock()
+		h, err := p.openHost(ctx)
+		if err != nil {
+			return bind.Inferred{}, err
+		}
+		return p.sample(ctx, h, source, value)
+	}
+}
+
+// scratchSampler asks a runtime that is made for the purpose and thrown away, for commands that
+// must leave the folder, and the process that runs its pipelines, alone.
+func (p *Project) scratchSampler() sampler {
+	return func(ctx context.Context, source addr.Resource, value cty.Value) (bind.Inferred, error) {
+		p.hostLock.Lock()
+		defer p.hostLock.Unlock()
+		if p.scratch == nil {
+			dir, err := os.MkdirTemp("", "streamform-")
+			if err != nil {
+				return bind.Inferred{}, fmt.Errorf("making a temporary folder: %w", err)
+			}
+			h, err := p.newHost(ctx, dir)
+			if err != nil {
+				return bind.Inferred{}, errors.Join(err, os.RemoveAll(dir))
+			}
+			p.scratch, p.scratchDir = h, dir
+		}
+		return p.sample(ctx, p.scratch, source, value)
+	}
+}
+
+func (p *Project) sample(ctx context.Context, h *host.Host, source addr.Resource, value cty.Value) (bind.Inferred, error) {
+	d, ok := p.definition(source.Kind())
+	if !ok {
+		return bind.Inferred{}, fmt.Errorf("this version has no kind %s", source.Kind())
+	}
+	raw, err := d.Kind.Marshal(value)
+	if err != nil {
+		return bind.Inferred{}, err
+	}
+	got, err := h.Infer(ctx, source, raw)
+	if err != nil {
+		return bind.Inferred{}, err
+	}
+	p.extents[source] = plan.Extent{Files: got.Files, Bytes: got.Bytes}
+	out := bind.Inferred{Columns: got.Columns, Sampled: !declares(value, "columns")}
+	if out.Sampled {
+		out.Files, out.Bytes = got.Files, got.Bytes
+	}
+	return out, nil
+}
+
+// declares reports whether an attribute has a value.
+func declares(value cty.Value, name string) bool {
+	return value.Type().HasAttribute(name) && !value.GetAttr(name).IsNull()
+}

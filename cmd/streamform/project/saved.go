@@ -1,0 +1,100 @@
+package project
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang"
+	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/state"
+)
+
+// Save writes a plan to a file for apply.
+func (p *Project) Save(path string, made *plan.Plan) error {
+	if err := plan.WriteFile(path, plan.Saved{Plan: made, Files: p.config.Files}); err != nil {
+		return fmt.Errorf("saving the plan: %w", err)
+	}
+	return nil
+}
+
+// Saved is the plan that OpenSaved read; nil when there is none.
+func (p *Project) Saved() *plan.Plan {
+	if p.saved == nil {
+		return nil
+	}
+	return p.saved.Plan
+}
+
+// OpenSaved reads a saved plan, to be given to Apply.
+func (p *Project) OpenSaved(path string) (diag.Diagnostics, error) {
+	saved, err := plan.ReadFile(path)
+	var unusable *plan.FileError
+	switch {
+	case errors.As(err, &unusable):
+		return diag.Diagnostics{diag.NewError(nil, "Failed to read the saved plan", sentence(unusable.Error())+" Make a new one with: streamform plan -out=FILE")}, nil
+	case err != nil:
+		return nil, fmt.Errorf("reading the saved plan: %w", err)
+	}
+	p.saved, p.files = saved, saved.Files
+	return nil, nil
+}
+
+// CheckSaved refuses a saved plan when the configuration was edited since it was made.
+func (p *Project) CheckSaved() (diag.Diagnostics, error) {
+	name, err := edited(p.saved.Files)
+	if err != nil || name == "" {
+		return nil, err
+	}
+	return diag.Diagnostics{staleFinding(fmt.Sprintf("The file %s has changed since the plan was made.", name))}, nil
+}
+
+// edited names a file that is not as it was; empty when all are. Files of variables are compared where they still
+// are: their values are in the plan.
+func edited(files map[string][]byte) (string, error) {
+	present, err := filepath.Glob("*" + lang.Suffix)
+	if err != nil {
+		return "", fmt.Errorf("looking for configuration files: %w", err)
+	}
+	for _, name := range present {
+		if _, known := files[name]; !known {
+			return name, nil
+		}
+	}
+	for name, was := range files {
+		is, err := os.ReadFile(name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			if !strings.Contains(filepath.Base(name), ".sfvars") {
+				return name, nil
+			}
+		case err != nil:
+			return "", fmt.Errorf("reading a file of the configuration: %w", err)
+		case !bytes.Equal(was, is):
+			return name, nil
+		}
+	}
+	return "", nil
+}
+
+// Inspect reads a file that is either a saved plan or recorded state; exactly one of them is returned unless ds failed.
+func (p *Project) Inspect(path string) (*plan.Plan, *state.Document, diag.Diagnostics, error) {
+	ds, err := p.OpenSaved(path)
+	if err == nil && !ds.Failed() {
+		return p.Saved(), nil, ds, nil
+	}
+	document, isState, err := stateFile(path)
+	switch {
+	case err != nil:
+		more, err := findings(nil, err)
+		return nil, nil, more, err
+	case isState:
+		return nil, document, nil, nil
+	}
+	return nil, nil, ds, nil
+}

@@ -1,0 +1,79 @@
+package project
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/streamform/streamform/graph/apply"
+	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/host"
+	"github.com/streamform/streamform/state"
+)
+
+// target is the embedded runtime as apply sees it.
+type target struct {
+	host *host.Host
+	id   string
+}
+
+func (t *target) RuntimeID() string { return t.id }
+
+// Put hands a change to the host, which knows by the generation whether it is to be computed anew.
+func (t *target) Put(ctx context.Context, c plan.Change) error {
+	if c.Desired == nil {
+		return fmt.Errorf("putting %s: the plan does not say what it is to be", c.Addr)
+	}
+	return t.host.Put(ctx, resource(*c.Desired))
+}
+
+func (t *target) Delete(ctx context.Context, a addr.Resource) error { return t.host.Delete(ctx, a) }
+
+// Backfill computes what was put and reports in apply's terms.
+func (t *target) Backfill(ctx context.Context, progress func(apply.Progress)) (apply.Summary, error) {
+	summary, err := t.host.Backfill(ctx, func(p host.Progress) {
+		out := apply.Progress{
+			Pipeline: p.Pipeline, Rows: p.Rows, Bytes: p.Bytes, TotalBytes: p.TotalBytes,
+			Files: p.Files, TotalFiles: p.TotalFiles, Elapsed: p.Elapsed,
+		}
+		if len(p.Relations) == 1 {
+			out.Relation = p.Relations[0]
+		}
+		progress(out)
+	})
+	return summaryOf(summary), err
+}
+
+func summaryOf(s host.Summary) apply.Summary {
+	var out apply.Summary
+	for _, x := range s.Sources {
+		out.Sources = append(out.Sources, apply.SourceSummary{Addr: x.Addr, Files: x.Files, Rows: x.Rows, Bytes: x.Bytes, Malformed: x.Malformed})
+	}
+	for _, x := range s.Relations {
+		out.Relations = append(out.Relations, apply.RelationSummary{Addr: x.Addr, Rows: x.Rows})
+	}
+	for _, x := range s.Sinks {
+		out.Sinks = append(out.Sinks, apply.SinkSummary{Addr: x.Addr, Rows: x.Rows, Receipt: x.Receipt})
+	}
+	return out
+}
+
+func resource(r state.Resource) host.Resource {
+	out := host.Resource{Addr: r.Addr, Value: r.Attributes, Generation: r.Generation}
+	if rel := r.Relation; rel != nil {
+		out.Relation = &host.Relation{Columns: rel.Columns, Sides: rel.Sides, AppendOnly: rel.AppendOnly, Key: rel.Key, Reads: rel.Reads, Identity: rel.Identity}
+	}
+	return out
+}
+
+// facts are the host's, in the terms of plan.
+func facts(f host.Facts) *plan.Facts {
+	out := &plan.Facts{RuntimeID: f.RuntimeID, Generations: map[addr.Resource]int64{}, Sources: map[addr.Resource]plan.Extent{}}
+	for a, r := range f.Resources {
+		out.Generations[a] = r.Generation
+	}
+	for a, s := range f.Sources {
+		out.Sources[a] = plan.Extent{Files: s.Files + s.BacklogFiles, Bytes: s.Bytes + s.BacklogBytes, Rows: s.Rows}
+	}
+	return out
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/streamform/streamform/cmd/streamform/project"
+	"github.com/streamform/streamform/cmd/streamform/view"
+	"github.com/streamform/streamform/lang/diag"
+)
+
+// session is one command at work: how it prints, and the project it works on.
+type session struct {
+	*project.Project
+	c       *cli
+	looks   looks
+	out     view.Terminal
+	errOut  view.Terminal
+	show    view.Operation
+	lines   *view.Lines // set when programs read along
+	pending diag.Diagnostics
+}
+
+// open prepares a command on the project in the working directory.
+func (c *cli) open(l looks, o project.Options) *session {
+	s := &session{c: c, looks: l, out: view.Look(c.out, c.env, l.noColor), errOut: view.Look(c.errOut, c.env, l.noColor)}
+	options := view.Options{Version: c.version, Out: s.out}
+	o.Version, o.Env, o.Environ = c.version, c.env, c.environ()
+	o.Console = func(line string) { fmt.Fprintln(c.out, line) }
+	s.Project = project.New(o)
+	options.Kind = s.Kind
+	if l.json {
+		s.lines = view.NewLines(options)
+		s.show = s.lines
+	} else {
+		s.show = view.NewText(options)
+	}
+	return s
+}
+
+// report shows findings: as lines where programs read, else warnings on standard
+// output and errors on standard error. It returns the exit that errors mean, and ends the
+// command's use of the project's findings so far.
+func (s *session) report(ds diag.Diagnostics, err error) error {
+	if err != nil {
+		ds = append(ds, machine(err))
+	}
+	if s.lines != nil {
+		for i, e := range diag.Encode(ds, s.Files()) {
+			s.lines.Diagnostic(ds[i], e)
+		}
+	} else if err := s.text(ds); err != nil {
+		return err
+	}
+	if ds.Failed() {
+		return exit(1)
+	}
+	return nil
+}
+
+func (s *session) text(ds diag.Diagnostics) error {
+	var warnings, failures diag.Diagnostics
+	for _, d := range ds {
+		if d.Severity == diag.Warning {
+			warnings = append(warnings, d)
+		} else {
+			failures = append(failures, d)
+		}
+	}
+	compact := s.looks.compactWarnings && len(failures) == 0
+	for _, part := range []struct {
+		to view.Terminal
+		ds diag.Diagnostics
+	}{{s.out, warnings}, {s.errOut, failures}} {
+		if len(part.ds) == 0 {
+			continue
+		}
+		o := diag.Options{Color: part.to.Color, Width: part.to.Width, Compact: compact}
+		if err := diag.WriteText(part.to, part.ds, s.Files(), o); err != nil {
+			return fmt.Errorf("printing diagnostics: %w", err)
+		}
+	}
+	return nil
+}
+
+// machine shows a failure of the machine in the form of a diagnostic.
+func machine(err error) diag.Diagnostic {
+	if errors.Is(err, context.Canceled) {
+		return diag.NewError(nil, "execution halted", "The operation was interrupted. What was finished is recorded; run the command again to do the rest.")
+	}
+	return diag.NewError(nil, "Operation failed", sentence(err.Error()))
+}
+
+// interruptible gives a context that the first interrupt ends, so that the work in hand is
+// finished in order; the second ends the process at once.
+func (s *session) interruptible(parent context.Context, stopping string) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	done := make(chan struct{})
+	go func() {
+		for count := 0; ; count++ {
+			select {
+			case <-done:
+				return
+			case <-signals:
+			}
+			if count > 0 {
+				fmt.Fprintln(s.c.errOut, "\nTwo interrupts received. Exiting immediately; the next run takes up what was committed.")
+				os.Exit(1)
+			}
+			fmt.Fprintf(s.c.errOut, "\nInterrupt received.\n%s\nGracefully shutting down...\n\n", stopping)
+			cancel()
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		cancel()
+	}
+}

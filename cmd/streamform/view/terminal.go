@@ -1,0 +1,67 @@
+// Package view prints what commands found out: text for people, lines of JSON for programs.
+package view
+
+import (
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+)
+
+// Terminal is what is known about a stream that is printed to.
+type Terminal struct {
+	io.Writer
+	Interactive bool // a person watches: lines may be redrawn
+	Color       bool
+	Width       int // columns; 0 when it is no terminal
+}
+
+// Look finds out about a stream. NO_COLOR and noColor switch colors off,
+// FORCE_COLOR and CLICOLOR_FORCE switch them on where there is no terminal.
+func Look(w io.Writer, env func(string) string, noColor bool) Terminal {
+	t := Terminal{Writer: w}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		t.Interactive = env("TERM") != "dumb"
+		t.Width = 80
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			t.Width = width
+		}
+	}
+	forced := set(env("FORCE_COLOR")) || set(env("CLICOLOR_FORCE"))
+	t.Color = (t.Interactive || forced) && env("NO_COLOR") == "" && !noColor
+	return t
+}
+
+// IsTerminal reports whether a person can answer on the stream.
+func IsTerminal(r io.Reader) bool {
+	f, ok := r.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+func set(value string) bool {
+	value = strings.ToLower(value)
+	return value != "" && value != "0" && value != "false"
+}
+
+// Style is one way to set text off, as a terminal's SGR parameters.
+type Style string
+
+// The styles in use.
+const (
+	Bold      Style = "1"
+	Red       Style = "31"
+	Green     Style = "32"
+	Yellow    Style = "33"
+	Dim       Style = "90"
+	BoldGreen Style = "1;32"
+	BoldRed   Style = "1;31"
+)
+
+// Paint sets text off where colors are on.
+func (t Terminal) Paint(s Style, text string) string {
+	if !t.Color || text == "" {
+		return text
+	}
+	return "\x1b[" + string(s) + "m" + text + "\x1b[0m"
+}
