@@ -66,10 +66,13 @@ type Runtime struct {
 	Building map[addr.Resource]int64
 	Values   map[addr.Resource]string // attributes as last put
 	Calls    []string
-	FailAt   int  // the call that fails, from 1; 0: none
-	Panic    bool // it panics instead, as a crash does
+	Panic    bool     // a call that is to fail panics instead, as a crash does
 	calls    int
+	failAt   int
 }
+
+// Fail makes the n-th call from now on fail; 0 makes none fail.
+func (r *Runtime) Fail(n int) { r.calls, r.failAt = 0, n }
 
 // NewRuntime is an empty runtime.
 func NewRuntime(id string) *Runtime {
@@ -82,7 +85,7 @@ func (r *Runtime) RuntimeID() string { return r.ID }
 func (r *Runtime) call(format string, args ...any) error {
 	r.calls++
 	r.Calls = append(r.Calls, fmt.Sprintf(format, args...))
-	if r.calls != r.FailAt {
+	if r.calls != r.failAt {
 		return nil
 	}
 	if r.Panic {

@@ -43,7 +43,7 @@ type Facts struct {
 // Input is what Make compares.
 type Input struct {
 	Config     *lang.Config
-	ConfigHash string // lang.Hash of Config
+	ConfigHash string // empty: lang.Hash of Config
 	Graph      *graph.Graph
 	Relations  map[addr.Resource]state.Relation // from bind
 	Inferred   map[addr.Resource]Extent         // sources whose columns were inferred now, and what that read
@@ -156,7 +156,7 @@ func (m *maker) assignPipelines() {
 func (m *maker) finish() *Plan {
 	p := &Plan{
 		FormatVersion: FormatVersion, StreamformVersion: m.in.Version, Mode: cmp.Or(m.in.Mode, Normal),
-		ConfigHash: m.in.ConfigHash, Lineage: m.lineage, Serial: m.serial(),
+		ConfigHash: cmp.Or(m.in.ConfigHash, lang.Hash(m.in.Config)), Lineage: m.lineage, Serial: m.serial(),
 		Changes: make([]Change, 0, len(m.changes)), Order: []addr.Resource{}, Targeted: m.selected != nil,
 	}
 	if m.in.Facts != nil {

@@ -1,0 +1,234 @@
+package plan_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+	"github.com/stretchr/testify/require"
+
+	"github.com/streamform/streamform/graph/graphtest"
+	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/state"
+)
+
+// TestData runs the stories in testdata: what is configured, what is planned, what apply then does.
+//
+//	config            the configuration's text; name=FILE for one file of several
+//	facts             lines "ADDRESS files=N bytes=N rows=N" of what sources hold
+//	runtime           lines "lose ADDRESS", "generation ADDRESS N", "add ADDRESS N", "id ID"
+//	plan              options destroy, no-refresh, target=(…), replace=(…), vars=(…); shows the changes
+//	apply             plans with the same options, applies, and checks that nothing is left to do; fail=N fails call N
+//	state             shows what is recorded
+func TestData(t *testing.T) {
+	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
+		s := &story{world: graphtest.New(t)}
+		datadriven.RunTest(t, path, func(t *testing.T, d *datadriven.TestData) string {
+			s.world.T = t
+			return s.run(t, d)
+		})
+	})
+}
+
+type story struct{ world *graphtest.World }
+
+func (s *story) run(t *testing.T, d *datadriven.TestData) string {
+	switch d.Cmd {
+	case "config":
+		name := "main"
+		d.MaybeScanArgs(t, "name", &name)
+		s.world.Files[name+".sf.hcl"] = d.Input
+		return ""
+	case "facts":
+		s.facts(t, d.Input)
+		return ""
+	case "runtime":
+		s.runtime(t, d.Input)
+		return ""
+	case "plan":
+		p, ds := s.world.Plan(options(d))
+		return changes(p) + findings(ds)
+	case "apply":
+		return s.apply(t, d)
+	case "state":
+		return s.state(t)
+	}
+	t.Fatalf("%s: no such command: %s", d.Pos, d.Cmd)
+	return ""
+}
+
+func options(d *datadriven.TestData) graphtest.Options {
+	o := graphtest.Options{NoRefresh: d.HasArg("no-refresh")}
+	if d.HasArg("destroy") {
+		o.Mode = plan.Destroy
+	}
+	for _, a := range d.CmdArgs {
+		switch a.Key {
+		case "target":
+			o.Targets = a.Vals
+		case "replace":
+			o.Replace = a.Vals
+		case "vars":
+			o.Vars = a.Vals
+		}
+	}
+	return o
+}
+
+func (s *story) facts(t *testing.T, text string) {
+	s.world.Sources = map[addr.Resource]plan.Extent{}
+	for _, line := range strings.Split(text, "\n") {
+		fields := strings.Fields(line)
+		var e plan.Extent
+		for _, f := range fields[1:] {
+			name, value, _ := strings.Cut(f, "=")
+			n, err := strconv.ParseInt(value, 10, 64)
+			require.NoError(t, err)
+			*map[string]*int64{"files": &e.Files, "bytes": &e.Bytes, "rows": &e.Rows}[name] = n
+		}
+		s.world.Sources[graphtest.Addresses(t, fields[:1])[0]] = e
+	}
+}
+
+func (s *story) runtime(t *testing.T, text string) {
+	r := s.world.Runtime
+	for _, line := range strings.Split(text, "\n") {
+		fields := strings.Fields(line)
+		if fields[0] == "id" {
+			r.ID = fields[1]
+			continue
+		}
+		a := graphtest.Addresses(t, fields[1:2])[0]
+		if fields[0] == "lose" {
+			delete(r.Live, a)
+			continue
+		}
+		n, err := strconv.ParseInt(fields[2], 10, 64)
+		require.NoError(t, err)
+		r.Live[a] = n
+	}
+}
+
+// changes shows a plan as one line for each change.
+func changes(p *plan.Plan) string {
+	if p == nil {
+		return ""
+	}
+	var b strings.Builder
+	for _, c := range p.Changes {
+		if c.Action == plan.NoOp && c.Class == plan.Noop && c.Desired != nil && c.Prior != nil && !c.Inferred {
+			continue
+		}
+		fmt.Fprintf(&b, "%s %s %s", c.Action, c.Addr, c.Class)
+		if c.Desired != nil && c.Action != plan.NoOp {
+			fmt.Fprintf(&b, " g%d", c.Desired.Generation)
+		}
+		if len(c.Changed) > 0 {
+			fmt.Fprintf(&b, " %s", strings.Join(c.Changed, ","))
+		}
+		for _, text := range []string{c.Because, c.Reason} {
+			if text != "" {
+				fmt.Fprintf(&b, " (%s)", text)
+			}
+		}
+		if c.Price != nil {
+			fmt.Fprintf(&b, " reads %v: %d files, %d bytes", c.Price.Sources, c.Price.Files, c.Price.Bytes)
+		}
+		b.WriteString("\n")
+	}
+	list := func(name string, as []addr.Resource) {
+		if len(as) > 0 {
+			fmt.Fprintf(&b, "%s: %v\n", name, as)
+		}
+	}
+	list("delete first", p.DeleteFirst)
+	list("order", p.Order)
+	list("delete last", p.DeleteLast)
+	for _, o := range p.Outputs {
+		if o.Action != plan.NoOp {
+			fmt.Fprintf(&b, "output %s %s %s -> %s\n", o.Action, o.Name, orNone(o.Before), orNone(o.After))
+		}
+	}
+	if b.Len() == 0 {
+		return "nothing to do\n"
+	}
+	return b.String()
+}
+
+func orNone(v []byte) string {
+	if v == nil {
+		return "none"
+	}
+	return string(v)
+}
+
+func findings(ds diag.Diagnostics) string {
+	var b strings.Builder
+	for _, d := range ds {
+		at := ""
+		if d.Subject != nil {
+			name := d.Subject.Filename[strings.LastIndex(d.Subject.Filename, "/")+1:]
+			at = fmt.Sprintf(" at %s:%d", name, d.Subject.Start.Line)
+		}
+		fmt.Fprintf(&b, "%s%s: %s\n  %s\n", d.Severity, at, d.Summary, strings.ReplaceAll(d.Detail, "\n", "\n  "))
+	}
+	return b.String()
+}
+
+func (s *story) apply(t *testing.T, d *datadriven.TestData) string {
+	s.world.Runtime.Calls = nil
+	o := options(d)
+	p, ds := s.world.Plan(o)
+	if p == nil || ds.Failed() {
+		return changes(p) + findings(ds)
+	}
+	fail := 0
+	d.MaybeScanArgs(t, "fail", &fail)
+	s.world.Runtime.Fail(fail)
+	r, err := s.world.Apply(p)
+	out := strings.Join(s.world.Runtime.Calls, "\n") + fmt.Sprintf("\nadded %d, changed %d, destroyed %d\n", r.Counts.Add, r.Counts.Change, r.Counts.Destroy)
+	s.world.Runtime.Fail(0)
+	if err != nil {
+		return out + "error: " + err.Error() + "\n"
+	}
+	if o.Mode != plan.Destroy && len(o.Targets) == 0 {
+		again, ds := s.world.Plan(graphtest.Options{Vars: o.Vars})
+		require.False(t, ds.Failed(), "%v", ds)
+		require.True(t, again.Empty(), "a plan after apply must be empty:\n%s", changes(again))
+	}
+	return out
+}
+
+func (s *story) state(t *testing.T) string {
+	doc, err := s.world.Store.Load(t.Context())
+	require.NoError(t, err)
+	if doc == nil {
+		return "none\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "serial %d\n", doc.Serial)
+	for _, r := range doc.Resources {
+		fmt.Fprintf(&b, "%s g%d", r.Addr, r.Generation)
+		if r.Status == state.Building {
+			b.WriteString(" building")
+		}
+		if r.Pipeline != "" {
+			b.WriteString(" in " + r.Pipeline)
+		}
+		if len(r.Dependencies) > 0 {
+			fmt.Fprintf(&b, " needs %v", r.Dependencies)
+		}
+		b.WriteString("\n")
+	}
+	for _, name := range slices.Sorted(maps.Keys(doc.Outputs)) {
+		o := doc.Outputs[name]
+		fmt.Fprintf(&b, "output %s %s sensitive=%t\n", name, orNone(o.Value), o.Sensitive)
+	}
+	return b.String()
+}
