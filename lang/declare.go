@@ -86,6 +86,7 @@ func (l *loader) declareResource(b *hcl.Block) {
 	}
 	shape := l.shape(a, b)
 	if !l.validName("a "+b.Type, a.Name, b.LabelRanges[len(b.LabelRanges)-1]) || shape == nil {
+		l.faulty[a] = true
 		return
 	}
 	if other, ok := l.resources[a]; ok {

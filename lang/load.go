@@ -27,11 +27,14 @@ type Options struct {
 }
 
 // Load reads the *.sf.hcl files of one folder and evaluates them. All mistakes of all
-// files are reported together. The Config is complete only when no diagnostic is an
+// files are reported together; syntax errors come first, alone. The Config is complete only when no diagnostic is an
 // error; it is never nil and always has Files, so that diagnostics can be shown.
 func Load(dir string, o Options) (*Config, diag.Diagnostics) {
 	l := newLoader(dir, o)
 	l.parseFolder()
+	if l.diags.Failed() { // what is missing because of a syntax error would be reported as missing
+		return l.config(), l.sortedDiags()
+	}
 	l.declare()
 	if l.settingsOK() {
 		l.setVariables()
@@ -58,6 +61,7 @@ type loader struct {
 	locals    map[string]*local
 	outputs   map[string]*output
 	resources map[addr.Resource]*declared
+	faulty    map[addr.Resource]bool // blocks whose header was refused; references to them are not reported again
 	settings  settingsDecl
 	ctx       *hcl.EvalContext
 	trusting  bool // references to resources are taken as declared
@@ -73,7 +77,7 @@ func newLoader(dir string, o Options) *loader {
 		o: o, dir: filepath.Clean(dir), workDir: workDir, reader: function.NewFiles(workDir),
 		parsed: map[string]*hcl.File{}, sources: map[string][]byte{}, texts: map[string]*sourceText{},
 		shapes: map[string]*shape{}, variables: map[string]*variable{}, locals: map[string]*local{},
-		outputs: map[string]*output{}, resources: map[addr.Resource]*declared{},
+		outputs: map[string]*output{}, resources: map[addr.Resource]*declared{}, faulty: map[addr.Resource]bool{},
 		settings: settingsDecl{Settings: defaultSettings()},
 	}
 }

@@ -19,16 +19,21 @@ func (l *loader) checkReferences(expr hcl.Expression) bool {
 	ok := true
 	for _, t := range expr.Variables() {
 		if problem := l.checkTraversal(t); problem != nil {
-			at := t.SourceRange()
-			l.fail(&at, problem.summary, problem.detail)
+			l.failReference(t, problem)
 			ok = false
 		}
 	}
 	return ok
 }
 
-// problem is what is wrong with a reference.
+// problem is what is wrong with a reference; without a summary, it was reported elsewhere.
 type problem struct{ summary, detail string }
+
+func (l *loader) failReference(t hcl.Traversal, p *problem) {
+	if at := t.SourceRange(); p.summary != "" {
+		l.fail(&at, p.summary, p.detail)
+	}
+}
 
 func (l *loader) checkTraversal(t hcl.Traversal) *problem {
 	root := t.RootName()
@@ -127,6 +132,9 @@ func (l *loader) resourceReference(t hcl.Traversal) (Reference, *problem) {
 	d, ok := l.resources[a]
 	if !ok && l.trusting {
 		return ref, nil
+	}
+	if l.faulty[a] {
+		return ref, &problem{}
 	}
 	if !ok {
 		return ref, &problem{"Reference to undeclared resource", l.undeclared(a)}
@@ -242,7 +250,7 @@ func (d *decoder) bareReference(f schema.Field, e *hclsyntax.ScopeTraversalExpr,
 	at := e.Range()
 	ref, p := d.l.resourceReference(e.Traversal)
 	if p != nil {
-		d.l.fail(&at, p.summary, p.detail)
+		d.l.failReference(e.Traversal, p)
 		return cty.DynamicVal, false
 	}
 	allowed := f.RefBlocks

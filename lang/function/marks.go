@@ -1,6 +1,8 @@
 package function
 
 import (
+	"strings"
+
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/zclconf/go-cty/cty"
 	ctyfunction "github.com/zclconf/go-cty/cty/function"
@@ -47,7 +49,8 @@ func marks() map[string]ctyfunction.Function {
 			Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) {
 				text := schema.SecretText(args[0].AsString())
 				if _, _, err := schema.ParseSecret(text); err != nil {
-					return cty.NilVal, ctyfunction.NewArgError(0, err)
+					reason := strings.TrimSuffix(err.Error(), ".") // the evaluator ends the sentence
+					return cty.NilVal, ctyfunction.NewArgErrorf(0, "%s", reason)
 				}
 				return cty.StringVal(text).Mark(SecretReference), nil
 			},

@@ -93,10 +93,10 @@ func standard() map[string]ctyfunction.Function {
 func refused() map[string]ctyfunction.Function {
 	table := map[string]ctyfunction.Function{}
 	for name, instead := range map[string]string{
-		"timestamp":     "Use a variable for a fixed time.",
-		"plantimestamp": "Use a variable for a fixed time.",
-		"uuid":          "Use a variable for a fixed identifier.",
-		"bcrypt":        "Use a secret reference instead: secret(\"env:NAME\").",
+		"timestamp":     "Use a variable for a fixed time",
+		"plantimestamp": "Use a variable for a fixed time",
+		"uuid":          "Use a variable for a fixed identifier",
+		"bcrypt":        "Use a secret reference instead: secret(\"env:NAME\")",
 	} {
 		reason := fmt.Sprintf("%s() gives another result at every call, so a plan would never be empty. %s", name, instead)
 		table[name] = ctyfunction.New(&ctyfunction.Spec{
