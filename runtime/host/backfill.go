@@ -3,60 +3,143 @@ package host
 import (
 	"context"
 	"errors"
-	"time"
+	"fmt"
+	"slices"
 
-	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/job"
 )
 
-// Progress tells how far a backfill has come. Numbers are of one pipeline.
-type Progress struct {
-	Pipeline   string          // its name for people
-	Relations  []addr.Resource // being built or brought up to date
-	Rows       int64           // admitted so far
-	Files      int64
-	TotalFiles int64
-	Bytes      int64 // as stored
-	TotalBytes int64
-	Elapsed    time.Duration
-}
-
-// Summary is what a backfill did.
-type Summary struct {
-	Sources   []SourceSummary   // by address
-	Relations []RelationSummary // by address
-	Sinks     []SinkSummary     // by address
-}
-
-// SourceSummary is what was read of one source. A file read for two generations counts twice.
-type SourceSummary struct {
-	Addr      addr.Resource
-	Files     int64
-	Bytes     int64
-	Rows      int64 // admitted
-	Malformed int64 // records set aside or dropped
-}
-
-// RelationSummary is how one stream or view changed.
-type RelationSummary struct {
-	Addr     addr.Resource
-	Inserted int64
-	Deleted  int64
-}
-
-// SinkSummary is what one sink was given.
-type SinkSummary struct {
-	Addr     addr.Resource
-	Inserted int64
-	Deleted  int64
-	Receipt  map[string]any // of the last delivery, nil when there was none
-}
-
-// Backfill computes what is being built, cuts over, and then reads everything the sources
-// have not been read for, once. It reports at least after each epoch, from several goroutines one at a time.
+// Backfill computes what is being built, cuts over, and then reads what the sources of the pipelines concerned
+// have not been read for, once. Pipelines in which nothing is built are left alone. Reports come one at a time,
+// at least one for each epoch.
 //
 // It can be stopped or killed at any point: the live generations go on serving,
-// and the next Backfill resumes or restarts what was being built. A pipeline's data failure
-// does not stop the others; the error then joins one *job.Failure per failed pipeline.
+// and the next Backfill resumes what was being built, or starts it over when other generations are to be built by
+// then. A pipeline's failure does not stop the others; the error then joins one error for
+// each pipeline that failed, *job.Failure where the same input would fail again.
 func (h *Host) Backfill(ctx context.Context, report func(Progress)) (Summary, error) {
-	return Summary{}, errors.New("not built yet")
+	h.busy.Lock()
+	defer h.busy.Unlock()
+	n, all, err := h.regroup(ctx)
+	if err != nil {
+		return Summary{}, err
+	}
+	t := h.tally(report)
+	var failures []error
+	concerned := map[string]bool{}
+	for _, p := range all {
+		if !h.isBuilding(p) {
+			continue
+		}
+		for _, a := range p.members {
+			concerned[a.String()] = true
+		}
+		if err := h.propagate(n, p); err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		err := t.begin(p)
+		if err == nil {
+			err = h.build(ctx, n, p, t)
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("building %s: %w", p.name, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	if ctx.Err() == nil {
+		failures = append(failures, h.finish(ctx, concerned, t)...)
+	}
+	summary, err := t.summary()
+	return summary, errors.Join(append(failures, err, ctx.Err())...)
+}
+
+func (h *Host) isBuilding(p *pipeline) bool {
+	for _, a := range p.members {
+		if h.catalog.records[a].Building != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// finish reads everything unread in the pipelines that were built, or whose last backfill was cut short.
+func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally) []error {
+	n, all, err := h.regroup(ctx)
+	if err != nil {
+		return []error{err}
+	}
+	var failures []error
+	for _, p := range all {
+		unfinished, err := h.underWay(p)
+		if err != nil {
+			return append(failures, err)
+		}
+		for _, a := range p.members {
+			unfinished = unfinished || concerned[a.String()]
+		}
+		if !unfinished || h.isBuilding(p) || p.trigger.Paused {
+			continue
+		}
+		if err = t.begin(p); err == nil {
+			err = h.catchUp(ctx, n, p, t)
+		}
+		if err != nil {
+			failures = append(failures, fmt.Errorf("reading for %s: %w", p.name, err))
+		}
+		if ctx.Err() != nil {
+			break
+		}
+	}
+	return failures
+}
+
+func (h *Host) underWay(p *pipeline) (bool, error) {
+	view := h.store.View()
+	defer view.Close()
+	return job.UnderWay(view, p.id)
+}
+
+// catchUp runs a pipeline up to all that its sources hold now.
+func (h *Host) catchUp(ctx context.Context, n *network, p *pipeline, t *tally) (err error) {
+	w := h.workshop(n, p)
+	defer func() { err = errors.Join(err, w.close()) }()
+	j, err := w.job(ctx, job.Options{Attempts: attempts, Report: t.epoch})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Flush()) }()
+	resumed, err := j.AvailableNow(ctx)
+	if err == nil && resumed {
+		_, err = j.AvailableNow(ctx)
+	}
+	return err
+}
+
+// propagate puts a new generation beside everything live that reads what is being built.
+func (h *Host) propagate(n *network, p *pipeline) error {
+	e := h.catalog.edit()
+	defer e.close()
+	building := map[string]bool{}
+	for _, a := range p.members {
+		r := h.catalog.records[a]
+		if r.Building != nil {
+			building[a.String()] = true
+			continue
+		}
+		if !slices.ContainsFunc(n.inputs[a], func(in address) bool { return building[in.String()] }) {
+			continue
+		}
+		building[a.String()] = true
+		next := *r
+		next.Building = e.fresh(Resource{Addr: a, Value: r.Live.Value, Relation: r.Live.Relation, Generation: r.Live.Number})
+		next.Building.Replace = isSink(a)
+		e.save(&next)
+	}
+	if len(e.put) == 0 {
+		return nil
+	}
+	return e.commit()
 }

@@ -3,12 +3,194 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
 
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/store"
 )
+
+// Rows is an open result. Close it before the host.
+type Rows struct {
+	*query.Rows
+	release func() error
+}
+
+// Close ends the result.
+func (r *Rows) Close() error { return errors.Join(r.Rows.Close(), r.release()) }
 
 // Query answers one SELECT over the committed relations, all as of the same moment. Close the
 // rows. Mistakes in the SQL are *query.Error.
-func (h *Host) Query(ctx context.Context, sql string) (*query.Rows, error) {
-	return nil, errors.New("not built yet")
+func (h *Host) Query(ctx context.Context, sql string) (*Rows, error) {
+	view := h.store.View()
+	q := &reader{host: h, view: view, dirs: []string{filepath.Join(h.opts.DataDir, spoolFolder)}}
+	release := func() error {
+		view.Close()
+		return nil
+	}
+	rows, engine, err := q.run(ctx, sql)
+	if err != nil {
+		return nil, errors.Join(err, release())
+	}
+	return &Rows{Rows: rows, release: func() error { return errors.Join(engine.Close(), release()) }}, nil
+}
+
+// reader puts together what one query reads.
+type reader struct {
+	host    *Host
+	view    *store.View
+	network *network
+	dirs    []string
+	reading query.Reading
+	seen    map[string]bool // relations and side relations added, lower case
+}
+
+func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *query.Engine, error) {
+	c, err := readCatalog(q.host.store, q.view)
+	if err != nil {
+		return nil, nil, err
+	}
+	if q.network, err = c.network(); err != nil {
+		return nil, nil, err
+	}
+	names, err := q.host.compiler.Names(ctx, sql)
+	if err != nil {
+		return nil, nil, err
+	}
+	q.reading.SQL, q.seen = sql, map[string]bool{}
+	for _, n := range names {
+		bare, side := n.Relation, ""
+		if n.Schema != "" {
+			bare, side = n.Schema, n.Relation
+		}
+		if err := q.add(ctx, bare, side); err != nil {
+			return nil, nil, err
+		}
+	}
+	engine, err := q.host.openEngine(ctx, q.dirs)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := engine.Select(ctx, q.reading)
+	if err != nil {
+		return nil, nil, errors.Join(err, engine.Close())
+	}
+	return rows, engine, nil
+}
+
+// add adds a relation, and of a stream what it reads. Unknown names are left to the engine's message.
+func (q *reader) add(ctx context.Context, bare, side string) error {
+	key := strings.ToLower(bare + "." + side)
+	a, ok := q.network.byName[strings.ToLower(bare)]
+	if !ok || q.seen[key] || q.network.catalog.records[a].Live == nil {
+		return nil
+	}
+	q.seen[key] = true
+	g := q.network.catalog.records[a].Live
+	switch {
+	case side == "files" && a.Block == addr.Source:
+		return q.addLedger(a, g)
+	case side != "":
+		if table, ok := g.Sides[side]; ok {
+			q.reading.Sides = append(q.reading.Sides, query.SideRows{Relation: a.Name + "." + side, Memory: q.view.Table(table)})
+		}
+		return nil
+	case a.Block == addr.Source:
+		return q.addFiles(ctx, a, g)
+	}
+	program, err := q.host.compile(ctx, q.network, a, live)
+	if err != nil {
+		return err
+	}
+	held := query.Held{Relation: a.Name, Program: program, Memory: func(operator string) query.Memory { return q.view.Table(g.Tables[operator]) }}
+	if a.Block == addr.View {
+		q.reading.Views = append(q.reading.Views, held)
+		return nil
+	}
+	for _, name := range g.Relation.Reads {
+		in, of, _ := strings.Cut(name, ".")
+		if err := q.add(ctx, in, of); err != nil {
+			return err
+		}
+	}
+	q.reading.Streams = append(q.reading.Streams, held)
+	return nil
+}
+
+func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *generation) (err error) {
+	s, err := q.host.openSource(ctx, a, g)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	q.dirs = append(q.dirs, located(s)...)
+	f := query.FileRows{Relation: a.Name, Scan: g.scan(s)}
+	err = job.Records(q.view, g.ID, func(r job.Record) error {
+		if r.Status == connector.Read {
+			f.Files = append(f.Files, r.File())
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading the ledger of %s: %w", a, err)
+	}
+	q.reading.Sources = append(q.reading.Sources, f)
+	return nil
+}
+
+// addLedger adds <source>.files.
+func (q *reader) addLedger(a addr.Resource, g *generation) error {
+	t := query.TableRows{Relation: a.Name + ".files", Columns: ledgerColumns()}
+	err := job.Records(q.view, g.ID, func(r job.Record) error {
+		t.Rows = append(t.Rows, ledgerRow(r))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("reading the ledger of %s: %w", a, err)
+	}
+	q.reading.Tables = append(q.reading.Tables, t)
+	return nil
+}
+
+func ledgerColumns() batch.Schema {
+	return batch.Schema{
+		{Name: "path", Type: "VARCHAR"}, {Name: "version", Type: "VARCHAR"}, {Name: "size_bytes", Type: "BIGINT"},
+		{Name: "modified_at", Type: "TIMESTAMP"}, {Name: "discovered_at", Type: "TIMESTAMP"}, {Name: "ordinal", Type: "BIGINT"},
+		{Name: "rows", Type: "BIGINT"}, {Name: "status", Type: "VARCHAR"}, {Name: "epoch", Type: "BIGINT"},
+		{Name: "committed_at", Type: "TIMESTAMP"}, {Name: "error", Type: "VARCHAR"},
+	}
+}
+
+func ledgerRow(r job.Record) []*string {
+	row := []*string{text(r.Path), text(r.Version), whole(r.SizeBytes), moment(r.ModifiedAt), moment(r.DiscoveredAt), whole(r.Ordinal),
+		nil, text(r.Status), nil, moment(r.CommittedAt), nil}
+	if r.Rows >= 0 {
+		row[6] = whole(r.Rows)
+	}
+	if r.Epoch > 0 {
+		row[8] = whole(r.Epoch)
+	}
+	if r.Error != "" {
+		row[10] = text(r.Error)
+	}
+	return slices.Clip(row)
+}
+
+func text(s string) *string { return &s }
+
+func whole(n int64) *string { return text(strconv.FormatInt(n, 10)) }
+
+func moment(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return text(t.UTC().Format("2006-01-02 15:04:05.999999"))
 }

@@ -3,13 +3,87 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
+	"sync"
 
 	"github.com/streamform/streamform/runtime/job"
 )
 
 // Run keeps all pipelines running until ctx ends, then finishes the epochs in hand and
-// returns nil. With once, each reads everything there is at the start and stops. A pipeline's data failure
-// does not stop the others; the error then joins one *job.Failure per failed pipeline. Reports come one at a time.
+// returns nil. With once, each reads everything there is at the start and stops; a paused one does nothing. What is being
+// built waits for Backfill. A pipeline's failure does not stop the others; the error then joins one error for
+// each pipeline that failed, *job.Failure where the same input would fail again. Reports come one at a time.
 func (h *Host) Run(ctx context.Context, once bool, report func(job.Progress)) error {
-	return errors.New("not built yet")
+	h.busy.Lock()
+	defer h.busy.Unlock()
+	n, all, err := h.regroup(ctx)
+	if err != nil {
+		return err
+	}
+	var mu sync.Mutex
+	o := job.Options{Report: func(p job.Progress) {
+		mu.Lock()
+		defer mu.Unlock()
+		if report != nil {
+			report(p)
+		}
+	}}
+	r := runner{host: h, network: n, options: o, once: once}
+	if once {
+		r.options.Attempts = attempts
+		return r.inTurn(ctx, all)
+	}
+	return r.together(ctx, all)
+}
+
+// runner runs the pipelines of a host.
+type runner struct {
+	host    *Host
+	network *network
+	options job.Options
+	once    bool
+	opening sync.Mutex // what opening does to the catalog is done by one pipeline at a time
+}
+
+func (r *runner) inTurn(ctx context.Context, all []*pipeline) error {
+	var failures []error
+	for _, p := range all {
+		if ctx.Err() != nil {
+			break
+		}
+		failures = append(failures, r.run(ctx, p))
+	}
+	return errors.Join(failures...)
+}
+
+func (r *runner) together(ctx context.Context, all []*pipeline) error {
+	failures := make([]error, len(all))
+	var running sync.WaitGroup
+	for i, p := range all {
+		running.Go(func() { failures[i] = r.run(ctx, p) })
+	}
+	running.Wait()
+	return errors.Join(failures...)
+}
+
+func (r *runner) run(ctx context.Context, p *pipeline) (err error) {
+	w := r.host.workshop(r.network, p)
+	defer func() { err = errors.Join(err, w.close()) }()
+	r.opening.Lock()
+	j, err := w.job(ctx, r.options)
+	r.opening.Unlock()
+	if err != nil {
+		return fmt.Errorf("starting %s: %w", p.name, err)
+	}
+	if !r.once {
+		return j.Follow(ctx)
+	}
+	if p.trigger.Paused {
+		return nil
+	}
+	_, err = j.AvailableNow(ctx)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		err = nil
+	}
+	return errors.Join(err, j.Flush())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/streamform/streamform/runtime/connector"
@@ -21,19 +22,39 @@ type listing struct {
 	reader *reader
 	fresh  []Record // with new ordinals
 	other  []Record // entries there were, changed
+	files  int64    // by which the pending files change
+	bytes  int64
+}
+
+// add notes an entry, and the one it takes the place of, in the sums of pending files.
+func (l *listing) add(list *[]Record, r Record, former *Record) {
+	*list = append(*list, r)
+	if r.Status == connector.Pending {
+		l.files++
+		l.bytes += r.SizeBytes
+	}
+	if former != nil && former.Status == connector.Pending {
+		l.files--
+		l.bytes -= former.SizeBytes
+	}
 }
 
 // list looks at every source and commits what it found as pending; extra, if set, rides on the same commit.
-func (j *Job) list(ctx context.Context, extra func(b *store.Batch) error) error {
+func (j *Job) list(ctx context.Context, extra func(b *store.Batch, last map[string]int64) error) error {
 	var found []listing
+	last := map[string]int64{}
 	for _, r := range j.sources {
 		l, err := j.look(ctx, r)
 		if err != nil {
 			return j.failure(r.Addr.String(), err)
 		}
+		last[r.ID] = l.last()
 		found = append(found, l)
 	}
-	return j.enter(found, extra)
+	if extra == nil {
+		return j.enter(found, nil)
+	}
+	return j.enter(found, func(b *store.Batch) error { return extra(b, last) })
 }
 
 func (j *Job) look(ctx context.Context, r *reader) (listing, error) {
@@ -46,43 +67,39 @@ func (j *Job) look(ctx context.Context, r *reader) (listing, error) {
 	}
 	r.listed = j.Now()
 	for _, e := range entries {
-		if e.Ordinal <= r.ledger.last {
-			l.other = append(l.other, Record{Entry: e})
-			continue
-		}
-		if e.Status == connector.Pending {
-			e.Rows = -1
-		}
 		former, ok, err := r.ledger.newest(view, e.Path)
 		if err != nil {
 			return l, fmt.Errorf("reading the ledger of %s: %w", r.Addr, err)
 		}
-		if ok && former.Status == connector.Read {
-			former.Status = connector.Overwritten
-			l.other = append(l.other, former)
+		if e.Status == connector.Pending {
+			e.Rows = -1
 		}
-		l.fresh = append(l.fresh, Record{Entry: e})
+		switch {
+		case e.Ordinal <= r.ledger.last:
+			l.add(&l.other, Record{Entry: e}, &former)
+			continue
+		case ok && former.Status == connector.Read:
+			former.Status = connector.Overwritten
+			l.add(&l.other, former, nil)
+		}
+		l.add(&l.fresh, Record{Entry: e}, nil)
 	}
 	return l, nil
 }
 
 // enter commits listings and then makes them known to the readers.
 func (j *Job) enter(found []listing, extra func(b *store.Batch) error) error {
+	found = slices.DeleteFunc(found, func(l listing) bool { return len(l.fresh)+len(l.other) == 0 })
+	if len(found) == 0 && extra == nil {
+		return nil
+	}
 	b := j.Store.NewBatch()
-	changed := extra != nil
 	for _, l := range found {
-		changed = changed || len(l.fresh)+len(l.other) > 0
 		if err := l.write(b); err != nil {
 			return err
 		}
 	}
-	if !changed {
-		return nil
-	}
 	if extra != nil {
-		for _, l := range found {
-			l.reader.state.Last = l.last()
-		}
 		if err := extra(b); err != nil {
 			return err
 		}
@@ -109,14 +126,21 @@ func (l listing) write(b *store.Batch) error {
 			return err
 		}
 	}
-	state := l.reader.state
-	state.Last = l.last()
-	return writeJSON(b, "src/"+l.reader.ID, state)
+	return writeJSON(b, "src/"+l.reader.ID, l.state())
+}
+
+// state is the source's once the listing is committed.
+func (l listing) state() SourceState {
+	s := l.reader.state
+	s.Last = l.last()
+	s.PendingFiles += l.files
+	s.PendingBytes += l.bytes
+	return s
 }
 
 func (l listing) settle() {
-	l.reader.ledger.last = l.last()
-	l.reader.state.Last = l.reader.ledger.last
+	l.reader.state = l.state()
+	l.reader.ledger.last = l.reader.state.Last
 	for _, records := range [][]Record{l.other, l.fresh} {
 		for _, r := range records {
 			l.reader.ledger.remember(r)
@@ -127,6 +151,7 @@ func (l listing) settle() {
 // intake is the part of one source that an epoch reads.
 type intake struct {
 	reader  *reader
+	replay  bool     // files that are read already
 	records []Record // files to read, by ordinal
 	from    int64    // position before
 	to      int64    // position after
@@ -145,7 +170,7 @@ type span struct {
 func (j *Job) choose(s span) (intake, error) {
 	view := j.Store.View()
 	defer view.Close()
-	in := intake{reader: s.reader, from: s.from, to: s.from}
+	in := intake{reader: s.reader, replay: s.replay, from: s.from, to: s.from}
 	_, limits := s.reader.From.Scan()
 	if s.all {
 		limits = connector.Limits{}
@@ -209,42 +234,50 @@ func (m *moved) Error() string {
 }
 
 // verify looks at every file of an epoch after it was read. Vanished files are committed as
-// such, changed ones are listed again; the epoch must then be done again.
+// such, changed ones are listed again; the epoch must then be done again. A replay cannot be.
 func (j *Job) verify(ctx context.Context, intakes []intake) error {
-	var first *moved
+	var first error
 	for _, in := range intakes {
 		var gone []Record
 		changed := false
 		for _, r := range in.records {
 			err := in.reader.From.Verify(ctx, r.Entry)
+			vanished := errors.Is(err, connector.ErrVanished)
 			switch {
 			case err == nil:
 				continue
-			case errors.Is(err, connector.ErrVanished):
+			case !vanished && !errors.Is(err, connector.ErrChanged):
+				return j.failure(in.reader.Addr.String(), fmt.Errorf("verifying %s: %w", r.Path, err))
+			case in.replay && vanished:
+				return j.unrepeatable(r, "is gone")
+			case in.replay:
+				return j.unrepeatable(r, "has changed since")
+			case vanished:
 				r.Status, r.Rows = connector.Vanished, 0
 				gone = append(gone, r)
-			case errors.Is(err, connector.ErrChanged):
-				changed = true
 			default:
-				return j.failure(in.reader.Addr.String(), fmt.Errorf("verifying %s: %w", r.Path, err))
+				changed = true
 			}
 			if first == nil {
-				first = &moved{path: r.Path, vanished: errors.Is(err, connector.ErrVanished)}
+				first = &moved{path: r.Path, vanished: vanished}
 			}
 		}
 		if err := j.relist(ctx, in.reader, gone, changed); err != nil {
 			return err
 		}
 	}
-	if first != nil {
-		return first
-	}
-	return nil
+	return first
 }
 
 func (j *Job) relist(ctx context.Context, r *reader, gone []Record, changed bool) error {
 	if len(gone) > 0 {
-		if err := j.enter([]listing{{reader: r, other: gone}}, nil); err != nil {
+		l := listing{reader: r}
+		for _, record := range gone {
+			was := record
+			was.Status = connector.Pending
+			l.add(&l.other, record, &was)
+		}
+		if err := j.enter([]listing{l}, nil); err != nil {
 			return err
 		}
 	}

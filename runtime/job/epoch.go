@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -30,22 +31,39 @@ type outcome struct {
 	spent   spans
 }
 
-// compute runs a section and checks that its files stayed as they were. verify is called after a failure,
+// compute runs a section and checks that its files stayed as they were; after a failure,
 // too: a file that went away explains it better than the engine does.
-func (j *Job) compute(ctx context.Context, s section, verify func(context.Context, []intake) error) (*outcome, error) {
+func (j *Job) compute(ctx context.Context, s section) (*outcome, error) {
 	o := &outcome{section: s, epoch: j.epoch + 1, begun: j.Now(), spent: spans{}}
 	err := j.run(ctx, o, false)
 	if errors.Is(err, query.ErrCareful) {
 		err = j.run(ctx, o, true)
 	}
 	o.spent[addBatch] = j.Now().Sub(o.begun)
-	if moved := verify(ctx, s.intakes); moved != nil {
+	if moved := j.verify(ctx, s.intakes); moved != nil {
 		return nil, moved
 	}
 	if err != nil {
 		return nil, j.failure(j.Name, fmt.Errorf("running epoch %d of %s: %w", o.epoch, j.Name, err))
 	}
+	o.countParcels()
 	return o, nil
+}
+
+// countParcels sets how many rows sinks were given, which the engine may know only when it is done; a change that
+// turned out to be empty is not delivered.
+func (o *outcome) countParcels() {
+	counts := map[string]batch.Counts{}
+	for i, in := range o.intakes {
+		counts[in.reader.Addr.Name] = batch.Counts{Inserted: o.result.Inputs[i].Rows}
+	}
+	for _, r := range o.relations {
+		counts[r.Addr.Name] = o.result.Relations[r.Addr.Name]
+	}
+	for i := range o.parcels {
+		o.parcels[i].Rows = counts[o.parcels[i].from]
+	}
+	o.parcels = slices.DeleteFunc(o.parcels, func(p parcel) bool { return p.Rows == (batch.Counts{}) && !p.overwrite })
 }
 
 func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
@@ -54,8 +72,7 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 	o.parcels = nil
 	work := query.Work{Careful: careful}
 	for _, in := range o.intakes {
-		scan, _ := in.reader.From.Scan()
-		input := query.Input{Relation: in.reader.Addr.Name, Scan: scan, Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Name)}
+		input := query.Input{Relation: in.reader.Addr.Name, Scan: in.reader.Scan, Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Name)}
 		for _, r := range in.records {
 			input.Files = append(input.Files, r.File())
 		}
@@ -119,7 +136,7 @@ func (j *Job) stage(ctx context.Context, s Sink, d connector.Delivery, st connec
 	if err != nil {
 		return parcel{}, j.failure(s.Addr.String(), fmt.Errorf("staging for %s: %w", s.Addr, err))
 	}
-	return parcel{Sink: s.ID, Address: s.Addr, Epoch: d.Epoch, Staged: staged, Rows: d.Counts}, nil
+	return parcel{Sink: s.ID, Address: s.Addr, Epoch: d.Epoch, Staged: staged, Rows: d.Counts, from: s.From, overwrite: s.Overwrite}, nil
 }
 
 // stager is the engine as a sink sees it.
@@ -142,7 +159,9 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 		return err
 	}
 	if !o.forget {
-		o.remember(b)
+		if err := o.remember(b); err != nil {
+			return fmt.Errorf("committing epoch %d of %s: %w", o.epoch, j.Name, err)
+		}
 	}
 	counters := j.count(o)
 	for id, c := range counters {
@@ -171,10 +190,13 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 	return nil
 }
 
-func (o *outcome) remember(b *store.Batch) {
+func (o *outcome) remember(b *store.Batch) error {
 	for _, r := range o.relations {
 		for _, m := range o.result.Remember[r.Addr.Name] {
-			table := r.Tables[m.Operator]
+			table, ok := r.Tables[m.Operator]
+			if !ok {
+				return fmt.Errorf("%s has no table for what its operator %s remembers", r.Addr, m.Operator)
+			}
 			for i, key := range m.Keys {
 				if m.Values[i] == nil {
 					b.Delete(table, key)
@@ -187,13 +209,15 @@ func (o *outcome) remember(b *store.Batch) {
 			}
 		}
 	}
+	return nil
 }
 
 func (j *Job) count(o *outcome) map[string]Counters {
 	sums := map[string]Counters{}
 	for _, r := range o.relations {
-		if n := o.result.Relations[r.Addr.Name]; r.ID != "" && n != (batch.Counts{}) {
-			sums[r.ID] = j.counters[r.ID].plus(n)
+		n, had := o.result.Relations[r.Addr.Name], j.counters[r.ID]
+		if first := r.Program.Initial && had.Epochs == 0; r.ID != "" && (first || n != (batch.Counts{})) {
+			sums[r.ID] = had.plus(n)
 		}
 	}
 	for _, p := range o.parcels {

@@ -4,11 +4,13 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
@@ -20,7 +22,9 @@ type Source struct {
 	ID         string // of this generation; names its ledger and position in the store
 	Generation int64
 	From       connector.Source
-	Side       uint64 // table of the records set aside
+	Scan       batch.Scan        // with the columns that were settled when it was applied
+	Sides      map[string]uint64 // tables of the side relations, by name ("malformed")
+	Fresh      bool              // being built: a replay reads it for the first time
 }
 
 // Relation is one stream or view of a pipeline.
@@ -53,6 +57,7 @@ type Options struct {
 	Sources   []Source
 	Relations []Relation // what is read before what reads it
 	Sinks     []Sink
+	Beside    []Sink // being built: given what Replay and CutOver decide, not what live epochs do
 	Trigger   Trigger
 	Now       func() time.Time                                   // nil: time.Now
 	Wait      func(ctx context.Context, d time.Duration) error   // nil: a timer; returns ctx's error when it ends first
@@ -125,7 +130,7 @@ func (j *Job) load() error {
 			return err
 		}
 	}
-	for _, s := range j.Sinks {
+	for _, s := range append(slices.Clone(j.Sinks), j.Beside...) {
 		if j.counters[s.ID], err = ReadCounters(view, s.ID); err != nil {
 			return err
 		}

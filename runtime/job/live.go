@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/streamform/streamform/runtime/connector"
@@ -18,15 +20,10 @@ const quickRedos = 3
 func (j *Job) advance(ctx context.Context, ends map[string]int64) (bool, error) {
 	var o *outcome
 	err := j.persist(ctx, func(ctx context.Context) error {
-		var err error
-		for range quickRedos {
+		return j.redo(func() (err error) {
 			o, err = j.attempt(ctx, ends)
-			var m *moved
-			if !errors.As(err, &m) {
-				return err
-			}
-		}
-		return err
+			return err
+		})
 	})
 	if err != nil || o == nil {
 		return false, err
@@ -40,6 +37,19 @@ func (j *Job) advance(ctx context.Context, ends map[string]int64) (bool, error) 
 	return true, nil
 }
 
+// redo repeats an epoch whose files moved, a few times at once.
+func (j *Job) redo(epoch func() error) error {
+	var err error
+	for range quickRedos {
+		err = epoch()
+		var m *moved
+		if !errors.As(err, &m) {
+			return err
+		}
+	}
+	return err
+}
+
 // attempt chooses, computes and commits one epoch; a nil outcome means that there was nothing to read.
 func (j *Job) attempt(ctx context.Context, ends map[string]int64) (*outcome, error) {
 	began := j.Now()
@@ -48,7 +58,7 @@ func (j *Job) attempt(ctx context.Context, ends map[string]int64) (*outcome, err
 		return nil, err
 	}
 	chosen := j.Now().Sub(began)
-	o, err := j.compute(ctx, section{intakes: intakes, relations: j.Relations, sinks: j.Sinks}, j.verify)
+	o, err := j.compute(ctx, section{intakes: intakes, relations: j.Relations, sinks: j.Sinks})
 	if err != nil {
 		return nil, err
 	}
@@ -67,9 +77,9 @@ func (j *Job) attempt(ctx context.Context, ends map[string]int64) (*outcome, err
 	return o, nil
 }
 
-// chooseNew takes unread files of every source; nil when there are none.
+// chooseNew takes unread files of every source; nil when there are none and no relation waits for its first epoch.
 func (j *Job) chooseNew(ends map[string]int64) ([]intake, error) {
-	var intakes []intake
+	intakes := []intake{}
 	files := 0
 	for _, r := range j.sources {
 		to := r.ledger.last
@@ -85,10 +95,15 @@ func (j *Job) chooseNew(ends map[string]int64) ([]intake, error) {
 		}
 		intakes = append(intakes, in)
 	}
-	if files == 0 {
+	if files == 0 && !j.uncomputed(j.Relations) {
 		return nil, nil
 	}
 	return intakes, nil
+}
+
+// uncomputed reports whether a relation that has rows before any input has come was not computed yet.
+func (j *Job) uncomputed(relations []Relation) bool {
+	return slices.ContainsFunc(relations, func(r Relation) bool { return r.Program.Initial && j.counters[r.ID].Epochs == 0 })
 }
 
 // admitted is what an epoch makes of one source.
@@ -103,6 +118,9 @@ func (j *Job) admit(o *outcome, b *store.Batch) ([]admitted, error) {
 	now := j.Now().UTC()
 	var all []admitted
 	for i, in := range o.intakes {
+		if in.replay {
+			continue
+		}
 		got := o.result.Inputs[i]
 		a := admitted{reader: in.reader, state: in.reader.state}
 		a.state.Position = max(in.to, a.state.Position)
@@ -117,13 +135,15 @@ func (j *Job) admit(o *outcome, b *store.Batch) ([]admitted, error) {
 			}
 			a.state.Files++
 			a.state.Bytes += r.SizeBytes
+			a.state.PendingFiles--
+			a.state.PendingBytes -= r.SizeBytes
 			a.records = append(a.records, r)
 			if err := in.reader.ledger.write(b, r, false); err != nil {
 				return nil, err
 			}
 		}
-		if got.Side != nil {
-			b.AppendBlock(in.reader.Side, got.Side)
+		if err := in.reader.setAside(b, got.Sides); err != nil {
+			return nil, err
 		}
 		if err := writeJSON(b, "src/"+in.reader.ID, a.state); err != nil {
 			return nil, err
@@ -131,6 +151,20 @@ func (j *Job) admit(o *outcome, b *store.Batch) ([]admitted, error) {
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// setAside keeps what went to side relations.
+func (r *reader) setAside(b *store.Batch, sides map[string][][]byte) error {
+	for _, name := range slices.Sorted(maps.Keys(sides)) {
+		table, ok := r.Sides[name]
+		if !ok && len(sides[name]) > 0 {
+			return fmt.Errorf("%s has no side relation %s", r.Addr, name)
+		}
+		for _, block := range sides[name] {
+			b.AppendBlock(table, block)
+		}
+	}
+	return nil
 }
 
 func (a admitted) settle() {
@@ -144,6 +178,12 @@ func (a admitted) settle() {
 // endRecord is where an available-now run stops, by source ID.
 type endRecord struct {
 	Ends map[string]int64 `json:"ends"`
+}
+
+// UnderWay reports whether an available-now run of a pipeline was begun and not ended.
+func UnderWay(v *store.View, pipeline string) (bool, error) {
+	_, ok, err := v.Meta("end/" + pipeline)
+	return ok, err
 }
 
 // AvailableNow reads what every source holds when it starts, in as many epochs as the limits ask for. The ends are
@@ -187,12 +227,9 @@ func (j *Job) ends(ctx context.Context) (map[string]int64, bool, error) {
 	if err != nil || resumed {
 		return r.Ends, resumed, err
 	}
-	r.Ends = map[string]int64{}
 	err = j.persist(ctx, func(ctx context.Context) error {
-		return j.list(ctx, func(b *store.Batch) error {
-			for _, s := range j.sources {
-				r.Ends[s.ID] = s.state.Last
-			}
+		return j.list(ctx, func(b *store.Batch, last map[string]int64) error {
+			r.Ends = last
 			return writeJSON(b, "end/"+j.ID, r)
 		})
 	})

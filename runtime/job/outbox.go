@@ -20,6 +20,9 @@ type parcel struct {
 	Seq     int64            `json:"seq"` // order within the epoch
 	Staged  connector.Staged `json:"staged"`
 	Rows    batch.Counts     `json:"rows"`
+
+	from      string // the relation
+	overwrite bool
 }
 
 func (p parcel) key(pipeline string) string {
@@ -52,6 +55,35 @@ func readOutbox(v *store.View, pipeline string) ([]parcel, error) {
 	return all, err
 }
 
+// OutboxSinks are the IDs of the sinks for which a pipeline's outbox holds something.
+func OutboxSinks(s *store.Store, pipeline string) (map[string]bool, error) {
+	view := s.View()
+	defer view.Close()
+	parcels, err := readOutbox(view, pipeline)
+	if err != nil {
+		return nil, fmt.Errorf("reading the outbox: %w", err)
+	}
+	sinks := map[string]bool{}
+	for _, p := range parcels {
+		sinks[p.Sink] = true
+	}
+	return sinks, nil
+}
+
+// DropParcels takes out of every outbox what is meant for a sink.
+func DropParcels(v *store.View, b *store.Batch, sink string) error {
+	return v.MetaPrefix("out/", func(key string, value []byte) error {
+		var p parcel
+		if err := decode(key, value, &p); err != nil {
+			return err
+		}
+		if p.Sink == sink {
+			b.DeleteMeta(key)
+		}
+		return nil
+	})
+}
+
 // delivery is a parcel that arrived.
 type delivery struct {
 	parcel
@@ -63,13 +95,13 @@ type delivery struct {
 func (j *Job) Deliver(ctx context.Context) error {
 	for len(j.outbox) > 0 {
 		p := j.outbox[0]
-		i := slices.IndexFunc(j.Sinks, func(s Sink) bool { return s.ID == p.Sink })
-		if i < 0 {
+		to := j.receiver(p.Sink)
+		if to == nil {
 			return fmt.Errorf("delivering epoch %d: the pipeline %s has no sink %s of generation %s", p.Epoch, j.Name, p.Address, p.Sink)
 		}
 		d := delivery{parcel: p}
 		err := j.persist(ctx, func(ctx context.Context) error {
-			receipt, err := j.Sinks[i].To.Publish(ctx, p.Staged)
+			receipt, err := to.Publish(ctx, p.Staged)
 			d.receipt = Receipt{Epoch: p.Epoch, DeliveredAt: j.Now().UTC(), Receipt: receipt}
 			if err != nil {
 				return j.failure(p.Address.String(), fmt.Errorf("delivering epoch %d to %s: %w", p.Epoch, p.Address, err))
@@ -82,6 +114,15 @@ func (j *Job) Deliver(ctx context.Context) error {
 		j.outbox = j.outbox[1:]
 		j.delivered = append(j.delivered, d)
 		j.receipts[p.Sink] = d.receipt
+	}
+	return nil
+}
+
+func (j *Job) receiver(id string) connector.Sink {
+	for _, sinks := range [][]Sink{j.Sinks, j.Beside} {
+		if i := slices.IndexFunc(sinks, func(s Sink) bool { return s.ID == id }); i >= 0 {
+			return sinks[i].To
+		}
 	}
 	return nil
 }

@@ -34,7 +34,10 @@ type SourceProgress struct {
 	NumInputRows           int64             `json:"numInputRows"`
 	InputRowsPerSecond     *float64          `json:"inputRowsPerSecond,omitempty"`
 	ProcessedRowsPerSecond *float64          `json:"processedRowsPerSecond,omitempty"`
-	Metrics                map[string]string `json:"metrics,omitempty"` // numFilesOutstanding
+	Metrics                map[string]string `json:"metrics,omitempty"` // numFilesOutstanding, numBytesOutstanding
+	Files                  int64             `json:"-"`                 // read in this epoch
+	Bytes                  int64             `json:"-"`
+	Malformed              int64             `json:"-"` // records set aside or dropped
 }
 
 // Position is how far a source with a ledger has been read.
@@ -142,14 +145,16 @@ func (j *Job) progress(o *outcome) Progress {
 	for i, in := range o.intakes {
 		rows := o.result.Inputs[i].Rows
 		s := SourceProgress{Description: in.reader.Addr.String(), StartOffset: Position{in.from}, EndOffset: Position{in.to}, LatestOffset: Position{in.reader.ledger.last},
-			NumInputRows: rows, InputRowsPerSecond: rate(rows, between), ProcessedRowsPerSecond: rate(rows, took)}
-		s.Metrics = map[string]string{"numFilesOutstanding": strconv.FormatInt(in.reader.ledger.last-in.to, 10)}
+			Files: int64(len(in.records)), Malformed: o.result.Inputs[i].Malformed, NumInputRows: rows, InputRowsPerSecond: rate(rows, between), ProcessedRowsPerSecond: rate(rows, took)}
+		s.Metrics = map[string]string{"numFilesOutstanding": strconv.FormatInt(in.reader.state.PendingFiles, 10),
+			"numBytesOutstanding": strconv.FormatInt(in.reader.state.PendingBytes, 10)}
+		for _, r := range in.records {
+			s.Bytes += r.SizeBytes
+		}
 		p.Sources = append(p.Sources, s)
 		p.NumInputRows += rows
-		p.Streamform.Files += int64(len(in.records))
-		for _, r := range in.records {
-			p.Streamform.Bytes += r.SizeBytes
-		}
+		p.Streamform.Files += s.Files
+		p.Streamform.Bytes += s.Bytes
 		if in.more {
 			reason := waitLimit
 			p.Streamform.WaitReason = &reason

@@ -23,13 +23,15 @@ import (
 
 // SourceState is how far a source has been read, and the sums over what was.
 type SourceState struct {
-	Last      int64 `json:"last"`     // greatest ordinal given
-	Position  int64 `json:"position"` // everything up to this ordinal is read or never will be
-	Files     int64 `json:"files"`    // read
-	Bytes     int64 `json:"bytes"`
-	RowsRead  int64 `json:"rows_read"` // rows_out + malformed
-	RowsOut   int64 `json:"rows_out"`
-	Malformed int64 `json:"malformed"`
+	Last         int64 `json:"last"`          // greatest ordinal given
+	Position     int64 `json:"position"`      // everything up to this ordinal is read or never will be
+	Files        int64 `json:"files"`         // read
+	Bytes        int64 `json:"bytes"`         // as stored
+	PendingFiles int64 `json:"pending_files"` // entered, not read
+	PendingBytes int64 `json:"pending_bytes"`
+	RowsRead     int64 `json:"rows_read"` // rows_out + malformed
+	RowsOut      int64 `json:"rows_out"`
+	Malformed    int64 `json:"malformed"`
 }
 
 // Counters are the rows a relation produced, or a sink was given, since its generation began.

@@ -2,7 +2,6 @@ package job
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/streamform/streamform/lang/addr"
@@ -12,26 +11,49 @@ import (
 	"github.com/streamform/streamform/runtime/store"
 )
 
-// Replay reads files that are read already once more, for relations that are being built beside the live ones.
-// Ledgers and positions of the live ones stay as they are.
+// Replay computes relations that are being built beside the live ones, from the files of sources the live ones have read and
+// from sources that are being built as well. Ledgers and positions of the live ones stay as they are.
 type Replay struct {
-	Relations []Relation       // what is read before what reads it; with an empty ID: not counted
+	Relations []Relation       // what is read before what reads it
 	Sinks     []Sink           // given each epoch's change
-	Done      map[string]int64 // by source ID: ordinal up to which the relations have read
+	Done      map[string]int64 // by source ID: ordinal up to which the relations have read; not of fresh sources
 	Ends      map[string]int64 // by source ID: where to stop
 	// Save adds to an epoch's commit what makes the replay go on behind it after a restart.
 	Save func(b *store.Batch, done map[string]int64) error
-	// Report is told of each epoch; nil: nobody listens.
+	// Report is told of each epoch and source; nil: nobody listens.
 	Report func(ReplayProgress)
 }
 
-// ReplayProgress is what one epoch of a replay read.
+// ReplayProgress is what one epoch of a replay read of one source.
 type ReplayProgress struct {
 	Source    addr.Resource
 	Files     int64
 	Bytes     int64
 	Rows      int64
 	Malformed int64
+}
+
+// ReplayEnds lists the fresh sources and says where a replay stops: at all they hold,
+// and for the others at what the live relations have read.
+func (j *Job) ReplayEnds(ctx context.Context) (ends map[string]int64, err error) {
+	ends = map[string]int64{}
+	err = j.persist(ctx, func(ctx context.Context) error {
+		var found []listing
+		for _, r := range j.sources {
+			if !r.Fresh {
+				ends[r.ID] = r.state.Position
+				continue
+			}
+			l, err := j.look(ctx, r)
+			if err != nil {
+				return j.failure(r.Addr.String(), err)
+			}
+			ends[r.ID] = l.last()
+			found = append(found, l)
+		}
+		return j.enter(found, nil)
+	})
+	return ends, err
 }
 
 // Replay runs until every source is at its end. When ctx ends it finishes the epoch in hand and returns ctx's error.
@@ -42,9 +64,10 @@ func (j *Job) Replay(ctx context.Context, r Replay) error {
 		}
 		var more bool
 		err := j.persist(ctx, func(ctx context.Context) error {
-			var err error
-			more, err = j.replayOnce(ctx, &r)
-			return err
+			return j.redo(func() (err error) {
+				more, err = j.replayOnce(ctx, &r)
+				return err
+			})
 		})
 		if err != nil || !more {
 			return err
@@ -64,7 +87,11 @@ func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 		if !ok {
 			continue
 		}
-		in, err := j.choose(span{reader: reader, from: r.Done[reader.ID], to: end, replay: true})
+		stretch := span{reader: reader, from: r.Done[reader.ID], to: end, replay: true}
+		if reader.Fresh {
+			stretch.from, stretch.replay = reader.seen, false
+		}
+		in, err := j.choose(stretch)
 		if err != nil {
 			return false, err
 		}
@@ -72,15 +99,25 @@ func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 		files += len(in.records)
 		s.intakes = append(s.intakes, in)
 	}
-	if files == 0 {
+	if files == 0 && !j.uncomputed(r.Relations) {
 		return false, nil
 	}
-	o, err := j.compute(ctx, s, j.unmoved)
+	o, err := j.compute(ctx, s)
 	if err != nil {
 		return false, err
 	}
-	if err := j.commit(o, func(b *store.Batch) error { return r.Save(b, done) }); err != nil {
+	var read []admitted
+	err = j.commit(o, func(b *store.Batch) error {
+		if read, err = j.admit(o, b); err != nil {
+			return err
+		}
+		return r.Save(b, done)
+	})
+	if err != nil {
 		return false, err
+	}
+	for _, a := range read {
+		a.settle()
 	}
 	r.Done = done
 	j.reportReplay(o, r.Report)
@@ -98,24 +135,6 @@ func (j *Job) reportReplay(o *outcome, report func(ReplayProgress)) {
 		}
 		report(p)
 	}
-}
-
-// unmoved fails for good when a file is no longer what the ledger says was read.
-func (j *Job) unmoved(ctx context.Context, intakes []intake) error {
-	for _, in := range intakes {
-		for _, r := range in.records {
-			err := in.reader.From.Verify(ctx, r.Entry)
-			switch {
-			case errors.Is(err, connector.ErrVanished):
-				return j.unrepeatable(r, "is gone")
-			case errors.Is(err, connector.ErrChanged):
-				return j.unrepeatable(r, "has changed since")
-			case err != nil:
-				return j.failure(in.reader.Addr.String(), fmt.Errorf("verifying %s: %w", r.Path, err))
-			}
-		}
-	}
-	return nil
 }
 
 // CutOver makes what was built live in one commit.
@@ -136,9 +155,9 @@ type Handover struct {
 	Sinks    []Sink
 }
 
-// CutOver stages what sinks are given, commits, and delivers.
+// CutOver stages what sinks are given and commits. Deliver must follow.
 func (j *Job) CutOver(ctx context.Context, c CutOver) error {
-	err := j.persist(ctx, func(ctx context.Context) error {
+	return j.persist(ctx, func(ctx context.Context) error {
 		o, err := j.whole(ctx, c)
 		if err != nil {
 			return err
@@ -150,10 +169,6 @@ func (j *Job) CutOver(ctx context.Context, c CutOver) error {
 		}
 		return j.commit(o, c.Save)
 	})
-	if err != nil {
-		return err
-	}
-	return j.Deliver(ctx)
 }
 
 // whole computes streams over all they have read, as one change.
@@ -174,7 +189,7 @@ func (j *Job) whole(ctx context.Context, c CutOver) (*outcome, error) {
 		}
 		s.intakes = append(s.intakes, in)
 	}
-	return j.compute(ctx, s, j.unmoved)
+	return j.compute(ctx, s)
 }
 
 func (j *Job) handOver(ctx context.Context, o *outcome, h Handover) error {

@@ -1,0 +1,468 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+type address = addr.Resource
+
+func isSink(a address) bool { return a.Block == addr.Sink }
+
+// buildRecord is how far the build of a pipeline has come.
+type buildRecord struct {
+	Generations []string         `json:"generations"` // IDs of what is being built, sorted
+	Done        map[string]int64 `json:"done"`        // by source ID: ordinal up to which it was replayed
+	// Scratch is the memory of live relations that are computed again, because something being built reads them. It is
+	// dropped at cut-over.
+	Scratch map[address]*generation `json:"scratch,omitempty"`
+}
+
+// builder computes the generations being built of one pipeline, and makes them live.
+type builder struct {
+	*workshop
+	record buildRecord
+	job    *job.Job
+	tally  *tally
+	again  []address // relations to compute: being built, or read by what is; what is read first
+}
+
+// build brings what is being built up to where the live generations are, and cuts over.
+func (h *Host) build(ctx context.Context, n *network, p *pipeline, t *tally) (err error) {
+	b := &builder{workshop: h.workshop(n, p), tally: t}
+	defer func() { err = errors.Join(err, b.close()) }()
+	b.again = b.needed()
+	if err := b.resume(); err != nil {
+		return err
+	}
+	if err := b.open(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, b.job.Flush()) }()
+	if err := b.job.Deliver(ctx); err != nil {
+		return err
+	}
+	ends, err := b.job.ReplayEnds(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.replaying(ends); err != nil {
+		return err
+	}
+	if err := b.replay(ctx, ends); err != nil {
+		return err
+	}
+	return b.cutOver(ctx, ends)
+}
+
+// needed are the relations that have to be computed for what is being built.
+func (b *builder) needed() []address {
+	need := map[address]bool{}
+	var want func(a address)
+	want = func(a address) {
+		if need[a] {
+			return
+		}
+		need[a] = true
+		for _, in := range b.network.inputs[a] {
+			if b.reads(a, in) {
+				want(in)
+			}
+		}
+	}
+	for _, a := range b.pipeline.members {
+		r := b.workshop.record(a)
+		if r.Building == nil {
+			continue
+		}
+		if !isSink(a) {
+			want(a)
+			continue
+		}
+		for _, in := range b.network.inputs[a] {
+			held := in.Block == addr.View && b.workshop.record(in).Building == nil
+			if b.reads(a, in) && !held {
+				want(in)
+			}
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(b.pipeline.members), func(a address) bool { return !need[a] })
+}
+
+// reads reports whether the newest generation of a reads in; the network knows the live one's inputs, too.
+func (b *builder) reads(a, in address) bool {
+	names, err := b.workshop.record(a).newest().reads(a)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool { return b.network.byName[strings.ToLower(name)] == in })
+}
+
+// resume reads how far the build has come. A build of other generations, or one that is not recorded, starts over.
+func (b *builder) resume() error {
+	e := b.host.catalog.edit()
+	defer e.close()
+	data, known, err := e.view.Meta("build/" + b.pipeline.id)
+	if err != nil {
+		return fmt.Errorf("reading the build: %w", err)
+	}
+	if known {
+		if err := json.Unmarshal(data, &b.record); err != nil {
+			return fmt.Errorf("reading the build: %w", err)
+		}
+	}
+	if known && slices.Equal(b.record.Generations, b.generations(e)) && b.scratched() {
+		return nil
+	}
+	if err := b.restart(e); err != nil {
+		return err
+	}
+	b.record.Generations = b.generations(e)
+	if err := b.write(e.batch, nil); err != nil {
+		return err
+	}
+	return e.commit()
+}
+
+// restart gives everything being built that may hold rows a generation without any, and fresh scratch memory.
+func (b *builder) restart(e *edit) error {
+	for _, g := range b.record.Scratch {
+		if err := e.drop(g); err != nil {
+			return err
+		}
+	}
+	b.record = buildRecord{Done: map[string]int64{}, Scratch: map[address]*generation{}}
+	for _, a := range b.pipeline.members {
+		r := b.workshop.record(a)
+		if r.Building == nil {
+			continue
+		}
+		next := *r
+		g := *r.Building
+		if g.Touched {
+			next.Building = e.again(a, &g)
+			if err := errors.Join(e.drop(&g), job.DropParcels(e.view, e.batch, g.ID)); err != nil {
+				return err
+			}
+			g = *next.Building
+		}
+		g.Touched = true
+		next.Building = &g
+		e.save(&next)
+	}
+	for _, a := range b.again {
+		if r := b.workshop.record(a); a.Block != addr.Source && r.Building == nil {
+			b.record.Scratch[a] = e.fresh(Resource{Addr: a, Generation: r.Live.Number})
+		}
+	}
+	return nil
+}
+
+func (b *builder) scratched() bool {
+	for _, a := range b.again {
+		if a.Block != addr.Source && b.workshop.record(a).Building == nil && b.record.Scratch[a] == nil {
+			return false
+		}
+	}
+	return true
+}
+
+func (b *builder) generations(e *edit) []string {
+	var ids []string
+	for _, a := range b.pipeline.members {
+		r := b.workshop.record(a)
+		if changed, ok := e.put[a]; ok {
+			r = changed
+		}
+		if r.Building != nil {
+			ids = append(ids, r.Building.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// write records how far the build has come; done nil leaves that as it is.
+func (b *builder) write(batch *store.Batch, done map[string]int64) error {
+	record := b.record
+	if done != nil {
+		record.Done = done
+	}
+	data, err := json.Marshal(record)
+	if err != nil {
+		return fmt.Errorf("recording the build: %w", err)
+	}
+	batch.SetMeta("build/"+b.pipeline.id, data)
+	return nil
+}
+
+// open makes the job that computes what is being built.
+func (b *builder) open(ctx context.Context) error {
+	o := job.Options{ID: b.pipeline.id, Name: b.pipeline.name, Store: b.host.store, Now: b.host.opts.Now, Retrying: b.host.opts.Retrying, Attempts: attempts}
+	for _, a := range b.pipeline.members {
+		r := b.workshop.record(a)
+		if a.Block != addr.Sink {
+			continue
+		}
+		if r.Live != nil {
+			s, err := b.sink(ctx, a, live)
+			if err != nil {
+				return err
+			}
+			o.Sinks = append(o.Sinks, s)
+		}
+		if r.Building != nil {
+			s, err := b.sink(ctx, a, newest)
+			if err != nil {
+				return err
+			}
+			o.Beside = append(o.Beside, s)
+		}
+	}
+	for _, a := range b.again {
+		if a.Block == addr.Source {
+			s, err := b.source(ctx, a, b.workshop.record(a).newest())
+			if err != nil {
+				return err
+			}
+			s.Fresh = b.workshop.record(a).Building != nil && b.workshop.record(a).Live != nil
+			o.Sources = append(o.Sources, s)
+		}
+	}
+	if err := b.compileAll(ctx); err != nil {
+		return err
+	}
+	for _, a := range b.again {
+		if a.Block != addr.Source {
+			r, err := b.computed(ctx, a)
+			if err != nil {
+				return err
+			}
+			o.Relations = append(o.Relations, r)
+		}
+	}
+	if err := b.start(ctx); err != nil {
+		return err
+	}
+	o.Engine = b.engine
+	var err error
+	b.job, err = job.New(o)
+	return err
+}
+
+// compileAll compiles what is needed and gives operators their tables, scratch memory included.
+func (b *builder) compileAll(ctx context.Context) error {
+	for _, a := range b.pipeline.members {
+		if a.Block == addr.Source || isSink(a) {
+			continue
+		}
+		if _, err := b.relation(ctx, a, newest); err != nil {
+			return err
+		}
+	}
+	if err := b.allocate(); err != nil {
+		return err
+	}
+	e := b.host.catalog.edit()
+	defer e.close()
+	grown := false
+	for a, g := range b.record.Scratch {
+		r, err := b.relation(ctx, a, newest)
+		if err != nil {
+			return err
+		}
+		var grew bool
+		if g.Tables, grew = e.tables(r.Program, g.Tables); grew {
+			grown = true
+		}
+	}
+	if !grown {
+		return nil
+	}
+	if err := b.write(e.batch, nil); err != nil {
+		return err
+	}
+	return e.commit()
+}
+
+// computed is a relation as the replay computes it: what is live has scratch memory there.
+func (b *builder) computed(ctx context.Context, a address) (job.Relation, error) {
+	r, err := b.relation(ctx, a, newest)
+	if g := b.record.Scratch[a]; g != nil {
+		r.ID, r.Tables = g.ID, g.Tables
+	}
+	return r, err
+}
+
+// replay computes what is being built up to the ends. Sinks that never had rows receive them as they come.
+func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
+	r := job.Replay{Done: maps.Clone(b.record.Done), Ends: ends, Report: b.tally.replayed}
+	r.Save = func(batch *store.Batch, done map[string]int64) error { return b.write(batch, done) }
+	holding := false
+	for _, a := range b.again {
+		if a.Block == addr.Source {
+			holding = holding || (b.workshop.record(a).Building != nil && b.workshop.record(a).Live != nil)
+			continue
+		}
+		rel, err := b.computed(ctx, a)
+		if err != nil {
+			return err
+		}
+		holding = holding || b.workshop.record(a).Building != nil && holds(rel)
+		r.Relations = append(r.Relations, rel)
+	}
+	for _, a := range b.pipeline.members {
+		if isSink(a) && b.workshop.record(a).Building != nil && b.alongside(a) {
+			s, err := b.sink(ctx, a, newest)
+			if err != nil {
+				return err
+			}
+			r.Sinks = append(r.Sinks, s)
+		}
+	}
+	if !holding && len(r.Sinks) == 0 {
+		return nil
+	}
+	if nothingRead(ends) {
+		return nil // the live epochs that follow the cut-over read everything
+	}
+	return b.job.Replay(ctx, r)
+}
+
+// holds reports whether a relation has to be computed to be complete: a stream without keyed data has not.
+func holds(r job.Relation) bool {
+	return r.Addr.Block == addr.View || slices.ContainsFunc(r.Program.Operators, func(o query.Operator) bool { return o.Holds != "nothing" })
+}
+
+func nothingRead(ends map[string]int64) bool {
+	for _, end := range ends {
+		if end > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// alongside reports whether a sink being built is given rows while they are replayed, rather than all at cut-over.
+func (b *builder) alongside(sink address) bool {
+	g := b.workshop.record(sink).Building
+	from, err := g.from()
+	if err != nil || g.Replace {
+		return false
+	}
+	return from.Block != addr.View || b.workshop.record(from).Building != nil
+}
+
+// cutOver makes what was built live. Sinks that had rows before, or deliver a view that was live already, are given everything.
+func (b *builder) cutOver(ctx context.Context, ends map[string]int64) error {
+	c := job.CutOver{Ends: map[string]int64{}}
+	whole := map[address]bool{}
+	for _, a := range b.pipeline.members {
+		r := b.workshop.record(a)
+		if !isSink(a) || r.Building == nil || b.alongside(a) {
+			continue
+		}
+		from, err := r.Building.from()
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", a, err)
+		}
+		s, err := b.sink(ctx, a, newest)
+		if err != nil {
+			return err
+		}
+		if from.Block != addr.View {
+			c.Sinks = append(c.Sinks, s)
+			whole[from] = true
+			continue
+		}
+		view, err := b.relation(ctx, from, newest)
+		if err != nil {
+			return err
+		}
+		c.Views = append(c.Views, job.Handover{Relation: view, Sinks: []job.Sink{s}})
+	}
+	if err := b.streams(ctx, &c, whole, ends); err != nil {
+		return err
+	}
+	return b.commit(ctx, c)
+}
+
+// streams adds the streams that sinks are given whole, what they read, and the files they are computed from.
+func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address]bool, ends map[string]int64) error {
+	for _, a := range slices.Backward(b.again) {
+		if !whole[a] {
+			continue
+		}
+		if a.Block == addr.Source {
+			id := b.workshop.record(a).newest().ID
+			c.Ends[id] = ends[id]
+			continue
+		}
+		r, err := b.relation(ctx, a, newest)
+		if err != nil {
+			return err
+		}
+		r.ID = ""
+		c.Relations = append(c.Relations, r)
+		for _, in := range b.network.inputs[a] {
+			whole[in] = true
+		}
+	}
+	slices.Reverse(c.Relations)
+	return nil
+}
+
+// commit decides the cut-over, makes the catalog show it, and delivers.
+func (b *builder) commit(ctx context.Context, c job.CutOver) error {
+	var flipped *edit
+	c.Save = func(batch *store.Batch) (err error) {
+		if flipped != nil {
+			flipped.close()
+		}
+		flipped, err = b.flip(batch)
+		return err
+	}
+	err := b.job.CutOver(ctx, c)
+	if flipped != nil {
+		defer flipped.close()
+	}
+	if err != nil {
+		return err
+	}
+	flipped.settle()
+	return b.job.Deliver(ctx)
+}
+
+// flip puts into a batch that what is being built serves, and that what served is forgotten.
+func (b *builder) flip(batch *store.Batch) (*edit, error) {
+	e := b.host.catalog.edit()
+	e.batch = batch
+	for _, a := range b.pipeline.members {
+		r := b.workshop.record(a)
+		if r.Building == nil {
+			continue
+		}
+		next := *r
+		g := *r.Building
+		g.Touched, g.Replace = false, false
+		next.Live, next.Building = &g, nil
+		if err := e.drop(r.Live); err != nil {
+			return e, err
+		}
+		e.save(&next)
+	}
+	for _, g := range b.record.Scratch {
+		if err := e.drop(g); err != nil {
+			return e, err
+		}
+	}
+	batch.DeleteMeta("build/" + b.pipeline.id)
+	return e, e.write()
+}

@@ -1,0 +1,315 @@
+package host
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/query"
+)
+
+// workshop opens what one pipeline runs on, each thing once; close it.
+type workshop struct {
+	host      *Host
+	network   *network
+	pipeline  *pipeline
+	sources   map[string]job.Source // by ID of their generation
+	sinks     map[string]job.Sink
+	relations map[string]job.Relation
+	engine    *query.Engine
+	closers   []func() error
+}
+
+func (h *Host) workshop(n *network, p *pipeline) *workshop {
+	return &workshop{host: h, network: n, pipeline: p, sources: map[string]job.Source{}, sinks: map[string]job.Sink{}, relations: map[string]job.Relation{}}
+}
+
+func (w *workshop) close() error {
+	var errs []error
+	for _, c := range slices.Backward(w.closers) {
+		errs = append(errs, c())
+	}
+	return errors.Join(errs...)
+}
+
+// world says which generation of each resource takes part; nil leaves it out.
+type world func(r *record) *generation
+
+func live(r *record) *generation { return r.Live }
+
+func newest(r *record) *generation { return r.newest() }
+
+func (w *workshop) record(a addr.Resource) *record { return w.host.catalog.records[a] }
+
+func (w *workshop) source(ctx context.Context, a addr.Resource, g *generation) (job.Source, error) {
+	if s, ok := w.sources[g.ID]; ok {
+		return s, nil
+	}
+	from, err := w.host.openSource(ctx, a, g)
+	if err != nil {
+		return job.Source{}, err
+	}
+	w.closers = append(w.closers, from.Close)
+	s := job.Source{Addr: a, ID: g.ID, Generation: g.Number, From: from, Scan: g.scan(from), Sides: g.Sides}
+	w.sources[g.ID] = s
+	return s, nil
+}
+
+// scan is how a source is decoded: with the columns that were settled when it was applied.
+func (g *generation) scan(s connector.Source) batch.Scan {
+	scan, _ := s.Scan()
+	if g.Relation == nil {
+		return scan
+	}
+	scan.Columns = nil
+	for _, c := range g.Relation.Columns {
+		if !slices.Contains(scan.Metadata, c.Name) {
+			scan.Columns = append(scan.Columns, c)
+		}
+	}
+	return scan
+}
+
+func (w *workshop) sink(ctx context.Context, a addr.Resource, of world) (job.Sink, error) {
+	g := of(w.record(a))
+	if s, ok := w.sinks[g.ID]; ok {
+		return s, nil
+	}
+	s, err := w.host.sink(ctx, a, g)
+	if err != nil {
+		return s, err
+	}
+	from, err := g.from()
+	if err != nil {
+		return s, fmt.Errorf("reading %s: %w", a, err)
+	}
+	s.From = from.Name
+	if in := w.record(from); in != nil && of(in) != nil && of(in).Relation != nil {
+		s.Key, s.AppendOnly = of(in).Relation.Key, of(in).Relation.AppendOnly
+	}
+	w.closers = append(w.closers, s.To.Close)
+	w.sinks[g.ID] = s
+	return s, nil
+}
+
+// sink opens a sink that is fit for publishing.
+func (h *Host) sink(ctx context.Context, a addr.Resource, g *generation) (job.Sink, error) {
+	to, err := h.openSink(ctx, a, g)
+	return job.Sink{Addr: a, ID: g.ID, Generation: g.Number, Overwrite: g.Replace, To: to}, err
+}
+
+// relation compiles a stream or view as it stands among the others.
+func (w *workshop) relation(ctx context.Context, a addr.Resource, of world) (job.Relation, error) {
+	g := of(w.record(a))
+	if r, ok := w.relations[g.ID]; ok {
+		return r, nil
+	}
+	program, err := w.host.compile(ctx, w.network, a, of)
+	if err != nil {
+		return job.Relation{}, err
+	}
+	r := job.Relation{Addr: a, ID: g.ID, Generation: g.Number, Program: program, Tables: g.Tables}
+	w.relations[g.ID] = r
+	return r, nil
+}
+
+// compile compiles the SQL of a stream or view against the relations of a world.
+func (h *Host) compile(ctx context.Context, n *network, a addr.Resource, of world) (*query.Program, error) {
+	g := of(n.catalog.records[a])
+	want, err := g.wanted()
+	if err != nil {
+		return nil, fmt.Errorf("reading %s: %w", a, err)
+	}
+	q := query.Query{SQL: want.SQL, Stream: a.Block == addr.Stream, Keys: want.Keys}
+	for _, name := range g.Relation.Reads {
+		bare, side, _ := strings.Cut(name, ".")
+		in, ok := n.byName[strings.ToLower(bare)]
+		if !ok || of(n.catalog.records[in]) == nil {
+			return nil, fmt.Errorf("compiling %s: the runtime has no relation %s", a, bare)
+		}
+		q.Relations = append(q.Relations, readable(in.Name, side, of(n.catalog.records[in]).Relation))
+	}
+	program, err := h.compiler.Compile(ctx, q)
+	if err != nil {
+		return nil, fmt.Errorf("compiling %s: %w", a, err)
+	}
+	return program, nil
+}
+
+func readable(name, side string, r *Relation) query.Relation {
+	if side == "" {
+		return query.Relation{Name: name, Columns: r.Columns, AppendOnly: r.AppendOnly, Key: r.Key, Identity: r.Identity}
+	}
+	return query.Relation{Name: name + "." + side, Columns: query.SideColumns(side), AppendOnly: true, Identity: r.Identity + "." + side}
+}
+
+// allocate gives the operators of every compiled relation their tables, for good.
+func (w *workshop) allocate() error {
+	e := w.host.catalog.edit()
+	defer e.close()
+	for _, a := range w.pipeline.members {
+		next := *w.record(a)
+		for _, at := range []**generation{&next.Live, &next.Building} {
+			if *at == nil {
+				continue
+			}
+			r, compiled := w.relations[(*at).ID]
+			if !compiled {
+				continue
+			}
+			tables, grew := e.tables(r.Program, (*at).Tables)
+			if !grew {
+				continue
+			}
+			g := **at
+			g.Tables, r.Tables = tables, tables
+			*at = &g
+			w.relations[g.ID] = r
+			e.save(&next)
+		}
+	}
+	if len(e.put) == 0 {
+		return nil
+	}
+	return e.commit()
+}
+
+// tables adds a table for each operator that has none; grew tells whether there was one.
+func (e *edit) tables(program *query.Program, had map[string]uint64) (all map[string]uint64, grew bool) {
+	if all = maps.Clone(had); all == nil {
+		all = map[string]uint64{}
+	}
+	for _, op := range program.Operators {
+		if _, ok := all[op.ID]; !ok {
+			all[op.ID] = e.number()
+		}
+	}
+	return all, len(all) > len(had)
+}
+
+// start starts the engine for everything opened so far.
+func (w *workshop) start(ctx context.Context) error {
+	if w.engine != nil {
+		return nil
+	}
+	dirs := []string{filepath.Join(w.host.opts.DataDir, spoolFolder)}
+	for _, s := range w.sources {
+		dirs = append(dirs, located(s.From)...)
+	}
+	for _, s := range w.sinks {
+		dirs = append(dirs, s.To.Dirs()...)
+	}
+	var err error
+	if w.engine, err = w.host.openEngine(ctx, dirs); err != nil {
+		return err
+	}
+	w.closers = append(w.closers, w.engine.Close)
+	return nil
+}
+
+func located(s connector.Source) []string {
+	if l, ok := s.(connector.Located); ok {
+		return l.Dirs()
+	}
+	return nil
+}
+
+func (h *Host) openEngine(ctx context.Context, dirs []string) (*query.Engine, error) {
+	slices.Sort(dirs)
+	e, err := query.OpenEngine(ctx, query.EngineOptions{Memory: h.opts.Memory / 2, Threads: h.opts.Threads,
+		TempDir: filepath.Join(h.opts.DataDir, spillFolder), Dirs: slices.Compact(dirs)})
+	if err != nil {
+		return nil, fmt.Errorf("starting the engine: %w", err)
+	}
+	return e, nil
+}
+
+// job makes a job of the generations that serve; beside are sinks being built, for what they were given but not delivered.
+func (w *workshop) job(ctx context.Context, o job.Options) (*job.Job, error) {
+	for _, a := range w.pipeline.members {
+		r := w.record(a)
+		if a.Block == addr.Sink && r.Building != nil {
+			s, err := w.sink(ctx, a, newest)
+			if err != nil {
+				return nil, err
+			}
+			o.Beside = append(o.Beside, s)
+		}
+		if r.Live == nil {
+			continue
+		}
+		if err := w.add(ctx, &o, a); err != nil {
+			return nil, err
+		}
+	}
+	if err := w.allocate(); err != nil {
+		return nil, err
+	}
+	for i, r := range o.Relations {
+		o.Relations[i] = w.relations[r.ID]
+	}
+	if err := w.start(ctx); err != nil {
+		return nil, err
+	}
+	o.ID, o.Name, o.Trigger = w.pipeline.id, w.pipeline.name, w.pipeline.trigger
+	o.Store, o.Engine, o.Now, o.Retrying = w.host.store, w.engine, w.host.opts.Now, w.host.opts.Retrying
+	return job.New(o)
+}
+
+func (w *workshop) add(ctx context.Context, o *job.Options, a addr.Resource) error {
+	switch a.Block {
+	case addr.Source:
+		s, err := w.source(ctx, a, w.record(a).Live)
+		o.Sources = append(o.Sources, s)
+		return err
+	case addr.Sink:
+		s, err := w.sink(ctx, a, live)
+		o.Sinks = append(o.Sinks, s)
+		return err
+	default:
+		r, err := w.relation(ctx, a, live)
+		o.Relations = append(o.Relations, r)
+		return err
+	}
+}
+
+// drain delivers what a pipeline has decided.
+func (h *Host) drain(ctx context.Context, pipeline string) error {
+	o := job.Options{ID: pipeline, Name: pipeline, Store: h.store, Now: h.opts.Now, Retrying: h.opts.Retrying, Attempts: attempts}
+	pending, err := job.OutboxSinks(h.store, pipeline)
+	if err != nil || len(pending) == 0 {
+		return err
+	}
+	for _, r := range h.catalog.sorted() {
+		for _, g := range []*generation{r.Live, r.Building} {
+			if g == nil || !pending[g.ID] {
+				continue
+			}
+			s, err := h.sink(ctx, r.Addr, g)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = s.To.Close() }()
+			o.Sinks = append(o.Sinks, s)
+		}
+	}
+	j, err := job.New(o)
+	if err != nil {
+		return err
+	}
+	if err := j.Deliver(ctx); err != nil {
+		return err
+	}
+	return j.Flush()
+}
+
+// attempts is how often a machine failure is met before a command that should end gives up: after 1, 2 and 4 seconds.
+const attempts = 4
