@@ -91,6 +91,12 @@ func WriteSelect(table Schema, incoming []Column, partitions []string, mode Mode
 			name = f.PhysicalName()
 		}
 		cast := "CAST(" + expr + " AS " + f.Type.DuckDB() + ")"
+		if f.Has(ColumnDefault) && expr == "NULL" {
+			return "", fmt.Errorf("column %q has a default in the table, and is missing in the data", f.Name)
+		}
+		if !f.Nullable {
+			cast = "CASE WHEN " + cast + " IS NULL THEN error(" + Literal("column "+f.Name+" of the Delta table may not be NULL") + ") ELSE " + cast + " END"
+		}
 		out = append(out, ToPhysical(cast, f.Type, mode)+" AS "+Identifier(name))
 	}
 	if len(out) == 0 {

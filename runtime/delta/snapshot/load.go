@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"github.com/streamform/streamform/runtime/delta/action"
 	"github.com/streamform/streamform/runtime/delta/logstore"
@@ -16,6 +17,14 @@ const Latest = int64(-1)
 // Load reads the table at a version. It returns nil and no error when there is no table. A feature that is not known
 // is an UnsupportedFeature; a gap in the log, or a version that does not exist, an error.
 func Load(ctx context.Context, store logstore.Store, version int64) (*Snapshot, error) {
+	s, err := load(ctx, store, version)
+	if local, ok := store.(interface{ Root() string }); ok && s != nil && err == nil {
+		s.Root, err = filepath.Abs(local.Root())
+	}
+	return s, err
+}
+
+func load(ctx context.Context, store logstore.Store, version int64) (*Snapshot, error) {
 	hint, ok, err := Hint(ctx, store)
 	if err != nil {
 		return nil, err
@@ -56,7 +65,12 @@ func Advance(ctx context.Context, store logstore.Store, s *Snapshot, version int
 	if err := replay(ctx, store, st, s.Version+1, target); err != nil {
 		return nil, err
 	}
-	return st.snapshot(target, s.CheckpointVersion)
+	next, err := st.snapshot(target, s.CheckpointVersion)
+	if err != nil {
+		return nil, err
+	}
+	next.Root = s.Root
+	return next, nil
 }
 
 // fallback says that the listing from the hint was of no use, and one from 0 may be.

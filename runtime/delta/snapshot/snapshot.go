@@ -27,6 +27,8 @@ type Snapshot struct {
 	// Timestamp is that of the newest table commit (ms since 1970): the in-commit one
 	// where the table has it. It is 0 when that commit is known from a checkpoint only.
 	Timestamp int64
+	// Root is the table's folder (absolute) when its store is a local one.
+	Root string
 
 	state state
 }
