@@ -6,6 +6,7 @@ import (
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/connector/console"
+	"github.com/streamform/streamform/runtime/connector/delta"
 	"github.com/streamform/streamform/runtime/connector/files"
 )
 
@@ -14,6 +15,7 @@ import (
 func All() []connector.Definition {
 	all := []connector.Definition{
 		files.SourceDefinition(),
+		delta.Definition(),
 		files.SinkDefinition(),
 		console.Definition(),
 	}

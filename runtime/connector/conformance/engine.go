@@ -6,9 +6,9 @@ package conformance
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -58,30 +58,19 @@ func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Form
 	if err := row.Scan(&file, &written.Rows, &written.Bytes, &footer, &columns, &partitions); err != nil {
 		return written, err
 	}
-	written.Columns = statistics(columns)
-	return written, nil
+	var err error
+	written.Columns, err = statistics(columns)
+	return written, err
 }
 
-// statistics turns the driver's map of maps, whatever types it is made of, into text.
-func statistics(v any) map[string]map[string]string {
-	out := map[string]map[string]string{}
-	each(v, func(column, stats any) {
-		of := map[string]string{}
-		each(stats, func(name, value any) { of[fmt.Sprint(name)] = fmt.Sprint(value) })
-		out[fmt.Sprint(column)] = of
-	})
-	return out
-}
-
-// each visits the entries of a map.
-func each(v any, visit func(key, value any)) {
-	m := reflect.ValueOf(v)
-	if m.Kind() != reflect.Map {
-		return
+// statistics turns the driver's map of maps into text. The driver's type is not known here, its JSON is.
+func statistics(v any) (map[string]map[string]string, error) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
 	}
-	for _, key := range m.MapKeys() {
-		visit(key.Interface(), m.MapIndex(key).Interface())
-	}
+	var out map[string]map[string]string
+	return out, json.Unmarshal(text, &out)
 }
 
 // Query returns the rows of a result as text.

@@ -1,0 +1,206 @@
+package delta
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/connector"
+	deltalake "github.com/streamform/streamform/runtime/delta"
+	"github.com/streamform/streamform/runtime/delta/action"
+	columns "github.com/streamform/streamform/runtime/delta/schema"
+	"github.com/streamform/streamform/runtime/delta/stats"
+)
+
+// upsert takes rows back by writing the files that hold them again without them (copy-on-write), the new rows
+// with them. Files that hold none of them are not touched.
+func (t *target) upsert(ctx context.Context) (*deltalake.Transaction, error) {
+	d := t.delivery
+	if d.Counts.Deleted == 0 || len(t.files) == 0 {
+		return t.insertOnly(ctx)
+	}
+	inserted, err := t.rows(d.Change.Inserted)
+	if err != nil {
+		return nil, err
+	}
+	deleted, err := t.rows(d.Change.Deleted)
+	if err != nil {
+		return nil, err
+	}
+	touched, err := t.locate(ctx, deleted)
+	if err != nil {
+		return nil, err
+	}
+	tx := t.transaction("MERGE", nil)
+	tx.ReadWholeTable = true
+	t.remove(tx, touched)
+	kept, err := t.kept(ctx, deleted, touched)
+	if err != nil {
+		return nil, err
+	}
+	return tx, t.write(ctx, tx, kept+" UNION ALL "+inserted)
+}
+
+// locate finds the files that hold the rows taken back. Each must be there, and with a key once.
+func (t *target) locate(ctx context.Context, deleted string) ([]action.Add, error) {
+	ranges, err := t.ranges(ctx, deleted)
+	if err != nil {
+		return nil, err
+	}
+	candidates := deltalake.Prune(t.snap, ranges)
+	if len(candidates) == 0 {
+		return nil, t.missing(ctx, deleted)
+	}
+	scan, err := t.places(ctx, candidates)
+	if err != nil {
+		return nil, err
+	}
+	found, err := t.stager.Query(ctx, "SELECT "+columns.Identifier(fileColumn)+", count(*) FROM ("+t.matches(deleted, scan)+") GROUP BY ALL")
+	if err != nil {
+		return nil, fmt.Errorf("locating rows in %s: %w", t.dir, err)
+	}
+	byPath := map[string]action.Add{}
+	for _, f := range candidates {
+		path, err := deltalake.FilePath(t.dir, f)
+		if err != nil {
+			return nil, fmt.Errorf("locating rows in %s: %w", t.dir, err)
+		}
+		byPath[path] = f
+	}
+	var touched []action.Add
+	var rows int64
+	for _, r := range found {
+		file, ok := byPath[*r[0]]
+		n, err := strconv.ParseInt(*r[1], 10, 64)
+		if !ok || err != nil {
+			return nil, fmt.Errorf("locating rows in %s: unexpected answer %s, %s", t.dir, *r[0], *r[1])
+		}
+		touched, rows = append(touched, file), rows+n
+	}
+	slices.SortFunc(touched, func(a, b action.Add) int { return strings.Compare(a.Path, b.Path) })
+	switch want := t.delivery.Counts.Deleted; {
+	case rows < want:
+		return nil, t.missing(ctx, t.unmatched(deleted, scan))
+	case rows > want:
+		return nil, &connector.UserError{Summary: "The Delta table holds a key twice",
+			Detail: fmt.Sprintf("Epoch %d of %s takes back %d rows by %s, and the table at %s holds %d such rows: something else has changed it. Let nothing else write to it, and apply the sink again with -replace to write it anew.",
+				t.delivery.Epoch, t.delivery.Sink, want, strings.Join(t.delivery.Key, ", "), t.dir, rows)}
+	}
+	return touched, nil
+}
+
+// ranges says between which values the rows taken back lie, so that statistics can rule files out.
+func (t *target) ranges(ctx context.Context, deleted string) ([]stats.Range, error) {
+	var list []string
+	var names []string
+	for _, name := range t.identity() {
+		if f, _ := t.schema.Field(name); !ordered(f.Type) {
+			continue
+		}
+		c := columns.Identifier(name)
+		list = append(list, fmt.Sprintf("min(%[1]s), max(%[1]s), count(%[1]s), count(*)", c))
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		return nil, nil
+	}
+	found, err := t.stager.Query(ctx, "SELECT "+strings.Join(list, ", ")+" FROM ("+deleted+")")
+	if err != nil {
+		return nil, fmt.Errorf("looking at the rows taken back from %s: %w", t.dir, err)
+	}
+	ranges := make([]stats.Range, len(names))
+	for i, name := range names {
+		cells := found[0][4*i : 4*i+4]
+		ranges[i] = stats.Range{Column: []string{name}, Min: cells[0], Max: cells[1]}
+		switch values := *cells[2]; {
+		case values == "0":
+			ranges[i].Null = stats.OnlyNull
+		case values != *cells[3]:
+			ranges[i].Null = stats.OrNull
+		}
+	}
+	return ranges, nil
+}
+
+// ordered reports whether statistics have bounds for a type.
+func ordered(t columns.Type) bool {
+	switch t.Name {
+	case columns.Array, columns.Map, columns.Struct, columns.Void, columns.Binary, columns.Boolean:
+		return false
+	}
+	return true
+}
+
+// identity is the columns that tell rows apart: the key, else all.
+func (t *target) identity() []string {
+	var names []string
+	for _, k := range t.delivery.Key {
+		f, ok := t.schema.Field(k)
+		if !ok {
+			names = nil
+			break
+		}
+		names = append(names, f.Name)
+	}
+	if len(names) > 0 {
+		return names
+	}
+	return t.names()
+}
+
+// keyed reports whether a row can be there only once.
+func (t *target) keyed() bool {
+	return len(t.identity()) == len(t.delivery.Key) && len(t.delivery.Key) > 0
+}
+
+// equal is the condition that rows of two aliases are the same one.
+func (t *target) equal(a, b string) string {
+	var parts []string
+	for _, name := range t.identity() {
+		c := columns.Identifier(name)
+		parts = append(parts, fmt.Sprintf("%s.%s IS NOT DISTINCT FROM %s.%s", a, c, b, c))
+	}
+	return strings.Join(parts, " AND ")
+}
+
+// numbered counts equal rows, so that each row taken back meets one row of the table. Within the
+// table they are counted in the order of their places: every query that counts them sees the same.
+func (t *target) numbered(query, order string) string {
+	return fmt.Sprintf("SELECT *, row_number() OVER (PARTITION BY %s%s) AS %s FROM (%s)",
+		strings.Join(quoted(t.identity()), ", "), order, columns.Identifier(equalColumn), query)
+}
+
+// matches is a query for the places of the rows taken back.
+func (t *target) matches(deleted, scan string) string {
+	on := t.equal("f", "d")
+	place := "f." + columns.Identifier(fileColumn) + ", f." + columns.Identifier(rowColumn)
+	if t.keyed() {
+		return fmt.Sprintf("SELECT %s FROM (%s) f JOIN (%s) d ON %s", place, scan, deleted, on)
+	}
+	order := " ORDER BY " + columns.Identifier(fileColumn) + ", " + columns.Identifier(rowColumn)
+	held := t.numbered(fmt.Sprintf("SELECT f.* FROM (%s) f SEMI JOIN (%s) d ON %s", scan, deleted, on), order)
+	return fmt.Sprintf("SELECT %[1]s FROM (%[2]s) f JOIN (%[3]s) d ON f.%[4]s = d.%[4]s AND %[5]s",
+		place, held, t.numbered(deleted, ""), columns.Identifier(equalColumn), on)
+}
+
+// unmatched is a query for the rows taken back that the table does not hold, or not often enough.
+func (t *target) unmatched(deleted, scan string) string {
+	on := t.equal("f", "d")
+	if t.keyed() {
+		return fmt.Sprintf("SELECT d.* FROM (%s) d ANTI JOIN (%s) f ON %s", deleted, scan, on)
+	}
+	return fmt.Sprintf("SELECT d.* FROM (%s) d ANTI JOIN (%s) f ON f.%[3]s = d.%[3]s AND %[4]s",
+		t.numbered(deleted, ""), t.numbered(scan, ""), columns.Identifier(equalColumn), on)
+}
+
+// kept is a query for the rows of the touched files that stay.
+func (t *target) kept(ctx context.Context, deleted string, touched []action.Add) (string, error) {
+	scan, err := t.places(ctx, touched)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("SELECT k.* EXCLUDE (%[1]s, %[2]s) FROM (%[3]s) k ANTI JOIN (%[4]s) m ON k.%[1]s = m.%[1]s AND k.%[2]s = m.%[2]s",
+		columns.Identifier(fileColumn), columns.Identifier(rowColumn), scan, t.matches(deleted, scan)), nil
+}
