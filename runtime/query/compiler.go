@@ -161,7 +161,7 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{SQL: q.SQL, body: s.body, Reads: b.reads}
+	p := &Program{SQL: q.SQL, body: s.body, Reads: b.reads, stream: q.Stream}
 	if p.Columns, err = b.describe(s.body); err != nil {
 		return nil, err
 	}

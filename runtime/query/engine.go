@@ -3,35 +3,76 @@ package query
 import (
 	"context"
 	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/result"
 )
 
 // EngineOptions set up an Engine.
 type EngineOptions struct {
 	Memory  int64    // bytes DuckDB may use before it spills; 0: 1 GiB
 	Threads int      // 0: all cores
-	TempDir string   // where DuckDB spills; must exist
+	TempDir string   // where DuckDB spills and cleaned files lie; must exist
 	Dirs    []string // folders and files that statements may read, and folders they may write
 }
 
 // Engine runs programs on real data. It has its own DuckDB database, which
 // can reach nothing but EngineOptions.Dirs. It is used by one goroutine at a time.
-type Engine struct{}
+type Engine struct {
+	conn    *duck.Conn
+	tempDir string
+	tables  int // names given to tables so far in this epoch
+}
+
+const defaultMemory = 1 << 30
 
 // OpenEngine starts an engine.
 func OpenEngine(ctx context.Context, o EngineOptions) (*Engine, error) {
-	return nil, errors.New("not built yet")
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	temp, err := filepath.Abs(o.TempDir)
+	if err != nil {
+		return nil, fmt.Errorf("starting the query engine: %w", err)
+	}
+	settings := []string{fmt.Sprintf("SET memory_limit = '%dB'", o.Memory), "SET temp_directory = " + logical.Text(filepath.Join(temp, "duckdb"))}
+	if o.Threads > 0 {
+		settings = append(settings, fmt.Sprintf("SET threads = %d", o.Threads))
+	}
+	dirs, err := absolute(append([]string{temp}, o.Dirs...))
+	if err != nil {
+		return nil, fmt.Errorf("starting the query engine: %w", err)
+	}
+	settings = append(settings,
+		"SET allowed_directories = ["+strings.Join(dirs, ", ")+"]",
+		"SET allowed_paths = ["+strings.Join(dirs, ", ")+"]",
+		"SET enable_external_access = false", "SET lock_configuration = true")
+	conn, err := duck.Open(ctx, settings...)
+	if err != nil {
+		return nil, fmt.Errorf("starting the query engine: %w", err)
+	}
+	return &Engine{conn: conn, tempDir: temp}, nil
+}
+
+func absolute(dirs []string) ([]string, error) {
+	out := make([]string, len(dirs))
+	for i, d := range dirs {
+		abs, err := filepath.Abs(d)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = logical.Text(abs)
+	}
+	return out, nil
 }
 
 // Close frees the engine.
-func (e *Engine) Close() error { return nil }
-
-// Infer finds the columns of files by reading a sample within the scan's bounds.
-// What the files themselves get wrong is an *Error without a place.
-func (e *Engine) Infer(ctx context.Context, scan batch.Scan, files []batch.File) (batch.Schema, error) {
-	return nil, errors.New("not built yet")
-}
+func (e *Engine) Close() error { return e.conn.Close() }
 
 // ErrCareful is what Run returns when a record could not be read as its column
 // types say: run the same Work again with Careful set, after throwing away what Deliver staged.
@@ -46,10 +87,42 @@ type DataError struct {
 
 func (e *DataError) Error() string { return e.Relation + ": " + e.Summary + ": " + e.Detail }
 
-// Run computes one epoch: every Step's net change, given the inputs and what the
-// operators remember. Nothing outside the engine changes but files that Deliver stages.
-func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
-	return nil, errors.New("not built yet")
+// clear drops every table, view and schema an epoch or a query made.
+func (e *Engine) clear(ctx context.Context) error {
+	rows, err := e.conn.Text(ctx, "SELECT schema_name, table_name, 'TABLE' FROM duckdb_tables() WHERE NOT internal UNION ALL "+
+		"SELECT schema_name, view_name, 'VIEW' FROM duckdb_views() WHERE NOT internal")
+	if err != nil {
+		return fmt.Errorf("clearing the engine: %w", err)
+	}
+	for _, r := range rows {
+		if err := e.conn.Exec(ctx, "DROP "+*r[2]+" "+logical.Ident(*r[0])+"."+logical.Ident(*r[1])); err != nil {
+			return fmt.Errorf("clearing the engine: %w", err)
+		}
+	}
+	e.tables = 0
+	return nil
+}
+
+// table makes a table of a query's rows and returns its name.
+func (e *Engine) table(ctx context.Context, sql string) (string, error) {
+	name := e.name()
+	return name, e.conn.Exec(ctx, "CREATE TABLE "+name+" AS "+sql)
+}
+
+func (e *Engine) name() string {
+	e.tables++
+	return fmt.Sprintf("sf$t%d", e.tables)
+}
+
+// count returns how many rows a relation has.
+func (e *Engine) count(ctx context.Context, relation string) (int64, error) {
+	var n int64
+	text, err := e.conn.Value(ctx, "SELECT CAST(count(*) AS VARCHAR) FROM "+relation)
+	if err != nil {
+		return 0, err
+	}
+	_, err = fmt.Sscan(text, &n)
+	return n, err
 }
 
 // Held is a view as it stands: its program and its operators' memory.
@@ -89,32 +162,8 @@ type Reading struct {
 	Tables  []TableRows
 }
 
-// Select answers a Reading. Only relations that the SQL names, directly or
-// through a stream, are loaded. Mistakes in the SQL are *Error.
-func (e *Engine) Select(ctx context.Context, r Reading) (*Rows, error) {
-	return nil, errors.New("not built yet")
-}
-
-// Load runs fn on everything a view holds as an insert-only change: for a new sink, or one that replaces its content.
-func (e *Engine) Load(ctx context.Context, h Held, fn func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error) error {
-	return errors.New("not built yet")
-}
+// Rows is an open result. Close it.
+type Rows = result.Rows
 
 // Cell is one value of a result.
-type Cell struct {
-	Null bool
-	Text string // as DuckDB prints it
-	JSON string // numbers as numbers; times, NaN and infinities as strings
-}
-
-// Rows is an open result. Close it.
-type Rows struct{}
-
-// Columns are the result's columns, in order.
-func (r *Rows) Columns() batch.Schema { return nil }
-
-// Next returns the next row, io.EOF after the last.
-func (r *Rows) Next() ([]Cell, error) { return nil, errors.New("not built yet") }
-
-// Close ends the result.
-func (r *Rows) Close() error { return nil }
+type Cell = result.Cell

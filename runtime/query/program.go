@@ -24,11 +24,13 @@ type Program struct {
 	// nothing has one row), so it needs an epoch without input.
 	Initial bool
 
-	body       string
-	appendRead map[string]bool // leaf → its rows are never taken back
-	aggregates []aggregate
-	final      string // SQL over leaves whose columns are the relation's, in order; empty: run body
-	linear     bool   // body itself, run over new rows, gives the new rows
+	body        string
+	stream      bool
+	appendRead  map[string]bool         // leaf → its rows are never taken back
+	leafColumns map[string]batch.Schema // leaf → its columns, of every relation read
+	aggregates  []aggregate
+	final       string // SQL over leaves whose columns are the relation's, in order; empty: run body
+	linear      bool   // body itself, run over new rows, gives the new rows
 }
 
 // aggregate is a logical aggregate with the types DuckDB gives its columns.
@@ -45,11 +47,12 @@ const storedPrefix = "sf$op"
 // build fills the program from the bound plan: incremental where it can be, else
 // with the reason why not.
 func (p *Program) build(b *binding, doc []byte) error {
-	p.appendRead = map[string]bool{}
+	p.appendRead, p.leafColumns = map[string]bool{}, map[string]batch.Schema{}
 	allAppend := true
 	var sources []string
 	for leaf, r := range b.relations {
 		p.appendRead[leaf] = r.AppendOnly
+		p.leafColumns[leaf] = r.Columns
 		allAppend = allAppend && r.AppendOnly
 		sources = append(sources, leaf+"="+r.Identity)
 	}
@@ -75,8 +78,7 @@ func (p *Program) build(b *binding, doc []byte) error {
 	}
 	p.FullRefresh = reason.Reason
 	p.Initial = true
-	p.Operators = []Operator{{ID: fullRefreshID, Kind: "full_refresh", Identity: p.Identity, Detail: "the whole query", Inputs: p.Reads,
-		Holds: "input rows and result rows", Reason: reason.Reason}}
+	p.describeRefresh()
 	return nil
 }
 
@@ -255,7 +257,25 @@ func columnNames(columns batch.Schema) string {
 }
 
 func (p *Program) describeLinear(detail string) {
-	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: detail, Inputs: p.Reads, Holds: "nothing"})
+	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: detail, Inputs: p.Reads, Holds: p.resultHolds()})
+}
+
+func (p *Program) resultHolds() string {
+	if p.holdsResult() {
+		return "result rows"
+	}
+	return "nothing"
+}
+
+func (p *Program) describeRefresh() {
+	var inputs []string
+	for _, r := range p.Reads {
+		id := inputID(strings.ToLower(r))
+		p.Operators = append(p.Operators, Operator{ID: id, Kind: "input", Identity: id, Detail: "all rows of " + r, Inputs: []string{r}, Holds: "input rows"})
+		inputs = append(inputs, id)
+	}
+	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "full_refresh", Identity: p.Identity, Detail: "the whole query", Inputs: inputs,
+		Holds: "result rows", Reason: p.FullRefresh})
 }
 
 func (p *Program) describeIncremental() {
@@ -264,11 +284,7 @@ func (p *Program) describeIncremental() {
 		p.Operators = append(p.Operators, Operator{ID: a.ID, Kind: "aggregate", Identity: a.ID + p.Identity, Detail: a.Detail, Inputs: inputs, Holds: holds(a)})
 		inputs = []string{a.ID}
 	}
-	op := Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: "filters and expressions", Inputs: inputs, Holds: "nothing"}
-	if len(p.aggregates) == 0 && !p.AppendOnly {
-		op.Holds = "result rows"
-	}
-	p.Operators = append(p.Operators, op)
+	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: "filters and expressions", Inputs: inputs, Holds: p.resultHolds()})
 }
 
 func holds(a aggregate) string {

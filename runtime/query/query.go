@@ -85,6 +85,7 @@ type Step struct {
 // Input is the part of a source that an epoch reads.
 type Input struct {
 	Relation string // bare name
+	Source   string // address, for _source of side relations
 	Scan     batch.Scan
 	Files    []batch.File
 	Epoch    int64                                                                                // written into the side relation's _epoch
@@ -104,8 +105,10 @@ type InputResult struct {
 	Rows      int64    // rows admitted
 	FileRows  []int64  // the same per file of Input.Files
 	Malformed int64    // records set aside
+	Rescued   int64    // rows with a value that did not fit
 	FileError []string // per file: why it is malformed as a whole, or empty
-	Side      []byte   // block for the memory of <relation>.malformed; nil when nothing was set aside
+	// Sides are blocks for the memories of side relations, by name: malformed, rescued. A name is absent when nothing was set aside.
+	Sides map[string][][]byte
 }
 
 // Result is what an epoch computed. Nothing of it is durable yet.
@@ -115,8 +118,20 @@ type Result struct {
 	Remember  map[string][]Remember   // by relation name
 }
 
-// Operator IDs that every program can have: what a full refresh holds, and the rows of a result that nothing else holds.
-const (
-	fullRefreshID = "full_refresh"
-	resultID      = "result"
-)
+// resultID names the operator that holds a relation's rows where no other does.
+const resultID = "result"
+
+// SideColumns are the columns of a source's side relation (malformed, rescued); nil for any other name.
+func SideColumns(side string) batch.Schema {
+	var own batch.Column
+	switch side {
+	case "malformed":
+		own = batch.Column{Name: "raw", Type: "BLOB"}
+	case "rescued":
+		own = batch.Column{Name: "data", Type: "JSON"}
+	default:
+		return nil
+	}
+	return batch.Schema{own, {Name: "_reason", Type: "VARCHAR"}, {Name: "_rules", Type: "VARCHAR[]"}, {Name: "_detail", Type: "VARCHAR"},
+		{Name: "_source", Type: "VARCHAR"}, {Name: "_position", Type: "JSON"}, {Name: "_epoch", Type: "BIGINT"}, {Name: "_committed_at", Type: "TIMESTAMP"}}
+}

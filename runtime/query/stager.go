@@ -2,14 +2,21 @@ package query
 
 import (
 	"context"
-	"errors"
+	"database/sql/driver"
+	"fmt"
+	"strings"
 
+	"github.com/duckdb/duckdb-go/v2"
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/logical"
 )
 
 // Stager runs the statements a sink needs while a change can be read. It is connector.Stager's implementation,
 // valid during the Deliver call that received it.
-type Stager struct{}
+type Stager struct {
+	engine *Engine
+	first  int64 // rows of the first Copy; -1 before it
+}
 
 // Written describes a file that Copy wrote.
 type Written struct {
@@ -21,10 +28,64 @@ type Written struct {
 
 // Copy runs COPY (query) TO path.
 func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Format) (Written, error) {
-	return Written{}, errors.New("not built yet")
+	options := []string{"FORMAT " + format.Name, "RETURN_STATS"}
+	for k, v := range format.Options {
+		options = append(options, k+" "+v)
+	}
+	out := Written{Path: path, Columns: map[string]map[string]string{}}
+	sql := "COPY (" + query + ") TO " + logical.Text(path) + " (" + strings.Join(options, ", ") + ")"
+	err := s.engine.conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
+		for i, name := range columns {
+			switch name {
+			case "count":
+				out.Rows += number(row[i])
+			case "file_size_bytes":
+				out.Bytes += number(row[i])
+			case "column_statistics":
+				out.statistics(row[i])
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return Written{}, fmt.Errorf("writing %s: %w", path, err)
+	}
+	if s.first < 0 {
+		s.first = out.Rows
+	}
+	return out, nil
+}
+
+func (w *Written) statistics(v driver.Value) {
+	columns, ok := v.(duckdb.OrderedMap)
+	if !ok {
+		return
+	}
+	for _, name := range columns.Keys() {
+		stats := map[string]string{}
+		value, _ := columns.Get(name)
+		if inner, ok := value.(duckdb.OrderedMap); ok {
+			for _, k := range inner.Keys() {
+				if text, _ := inner.Get(k); text != nil {
+					stats[fmt.Sprint(k)] = fmt.Sprint(text)
+				}
+			}
+		}
+		w.Columns[fmt.Sprint(name)] = stats
+	}
+}
+
+func number(v driver.Value) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case uint64:
+		return int64(v)
+	}
+	return 0
 }
 
 // Query returns a small result as text, NULL as nil.
 func (s *Stager) Query(ctx context.Context, query string) ([][]*string, error) {
-	return nil, errors.New("not built yet")
+	return s.engine.conn.Text(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ("+query+")")
 }

@@ -62,7 +62,7 @@ func (c *Conn) Reader(ctx context.Context, sql string) (array.RecordReader, erro
 // Rows runs one query and hands each row to fn as the driver's values: see
 // github.com/duckdb/duckdb-go for their Go types.
 func (c *Conn) Rows(ctx context.Context, sql string, fn func(columns []string, row []driver.Value) error) error {
-	rows, err := c.conn.(driver.QueryerContext).QueryContext(ctx, sql, nil)
+	rows, err := c.Open(ctx, sql)
 	if err != nil {
 		return err
 	}
@@ -79,6 +79,11 @@ func (c *Conn) Rows(ctx context.Context, sql string, fn func(columns []string, r
 			return err
 		}
 	}
+}
+
+// Open runs one query and returns its rows, which the caller closes.
+func (c *Conn) Open(ctx context.Context, sql string) (driver.Rows, error) {
+	return c.conn.(driver.QueryerContext).QueryContext(ctx, sql, nil)
 }
 
 // Text runs one query whose columns are all VARCHAR and returns its rows, NULL as nil.
@@ -120,10 +125,9 @@ func (c *Conn) Schema(ctx context.Context, sql string) (*arrow.Schema, error) {
 	return r.Schema(), nil
 }
 
-// Load makes a temporary table of the given columns ("name TYPE", …) and fills it with batches. The batches stay the caller's.
+// Load makes a table of the given columns ("name TYPE", …) and fills it with batches. The batches stay the caller's.
 func (c *Conn) Load(ctx context.Context, table string, columns []string, batches []arrow.RecordBatch) error {
-	create := "CREATE OR REPLACE TEMP TABLE " + table + "(" + strings.Join(columns, ", ") + ")"
-	if err := c.Exec(ctx, create); err != nil {
+	if err := c.Exec(ctx, "CREATE TABLE "+table+"("+strings.Join(columns, ", ")+")"); err != nil {
 		return fmt.Errorf("making table %s: %w", table, err)
 	}
 	if len(batches) == 0 {
@@ -134,7 +138,12 @@ func (c *Conn) Load(ctx context.Context, table string, columns []string, batches
 		return fmt.Errorf("filling table %s: %w", table, err)
 	}
 	defer reader.Release()
-	view := "sf_arrow_in"
+	return c.Append(ctx, table, reader)
+}
+
+// Append adds a reader's rows to a table, column by column. The reader stays the caller's.
+func (c *Conn) Append(ctx context.Context, table string, reader array.RecordReader) error {
+	view := "sf$arrow"
 	release, err := c.arrow.RegisterView(reader, view)
 	if err != nil {
 		return fmt.Errorf("filling table %s: %w", table, err)

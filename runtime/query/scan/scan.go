@@ -21,6 +21,8 @@ type Plan struct {
 	ByFile bool
 	// Lines: each file holds one record per line that is not blank, so lines are rows.
 	Lines bool
+	// Footers: the files' own footers tell how many rows each has (Parquet).
+	Footers bool
 }
 
 // Make plans a strict scan: it fails at the first record that does not fit. The
@@ -43,6 +45,9 @@ func Make(s batch.Scan, files []batch.File) (Plan, error) {
 		}
 		return Plan{SQL: selectFrom(s, files, from), ByFile: true}, nil
 	case "parquet":
+		if !byFile {
+			return Plan{SQL: "SELECT " + outputColumns(s) + " FROM " + parquet(s, paths(files)), Footers: true}, nil
+		}
 		return Plan{SQL: selectFrom(s, files, parquet(s, paths(files))), ByFile: true}, nil
 	}
 	return Plan{}, fmt.Errorf("files of format %q cannot be read", s.Format.Name)
@@ -181,4 +186,30 @@ func parquet(s batch.Scan, paths []string) string {
 	return "(SELECT " + strings.Join(typed, ", ") + `, "sf$file" FROM (SELECT ` + strings.Join(parts, ", ") +
 		" WHERE false UNION ALL BY NAME SELECT * FROM read_parquet(" + list(paths) +
 		", union_by_name = true, hive_partitioning = false, filename = '" + FileColumn + "'" + options(s.Format) + ")))"
+}
+
+// FooterRows is SQL for the number of rows in each Parquet file: path, rows.
+func FooterRows(files []batch.File) string {
+	return "SELECT file_name, CAST(num_rows AS VARCHAR) FROM parquet_file_metadata(" + list(paths(files)) + ")"
+}
+
+// Inference is SQL over a sample of files whose result has the columns the files have.
+func Inference(s batch.Scan, files []batch.File) string {
+	switch s.Format.Name {
+	case "csv":
+		d := dialectOf(s.Format)
+		typed := ""
+		if !s.InferTypes {
+			typed = ", all_varchar = true"
+		}
+		return fmt.Sprintf("SELECT * FROM read_csv(%s, header = %t, delim = %s, quote = %s, escape = %s, skip = %d, sample_size = -1, union_by_name = true, ignore_errors = true, hive_partitioning = false%s%s)",
+			list(paths(files)), d.header, logical.Text(d.delim), logical.Text(d.quote), logical.Text(d.escape), d.skip, typed, options(s.Format, dialectOptions()...))
+	case "parquet":
+		return "SELECT * FROM read_parquet(" + list(paths(files)) + ", union_by_name = true, hive_partitioning = false" + options(s.Format) + ")"
+	}
+	depth := ""
+	if !s.InferTypes {
+		depth = ", maximum_depth = 1"
+	}
+	return "SELECT * FROM read_json(" + list(paths(files)) + ", union_by_name = true, sample_size = -1, ignore_errors = true, hive_partitioning = false, map_inference_threshold = -1, convert_strings_to_integers = false" + depth + options(s.Format) + ")"
 }

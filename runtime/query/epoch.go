@@ -1,0 +1,375 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/logical"
+)
+
+// change is a relation's net difference inside the engine.
+type change struct {
+	columns    batch.Schema
+	inserted   string // usable after FROM
+	deleted    string // empty: nothing was taken back
+	appendOnly bool
+	counts     batch.Counts // -1: not counted yet
+	stored     bool         // inserted is a table, cheap to read again
+}
+
+// epoch is one Run under way.
+type epoch struct {
+	*Engine
+	work    Work
+	changes map[string]*change // by leaf
+	readers map[string]int     // by leaf: how often its change is read
+	inputs  []*inputRun
+	result  *Result
+}
+
+// Run computes one epoch: every Step's net change, given the inputs and what the
+// operators remember. Nothing outside the engine changes but files that Deliver stages.
+func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
+	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{},
+		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}}}
+	err := ep.run(ctx)
+	if clearErr := e.clear(context.WithoutCancel(ctx)); clearErr != nil {
+		err = errors.Join(err, clearErr)
+	}
+	if err != nil {
+		return nil, ep.explain(err)
+	}
+	return ep.result, nil
+}
+
+func (ep *epoch) run(ctx context.Context) error {
+	for _, s := range ep.work.Steps {
+		for leaf, n := range s.Program.leafUses() {
+			ep.readers[leaf] += n
+		}
+		if s.Deliver != nil {
+			ep.readers[strings.ToLower(s.Relation)]++
+		}
+		if s.Program.holdsResult() {
+			ep.readers[strings.ToLower(s.Relation)]++
+		}
+	}
+	for _, in := range ep.work.Inputs {
+		if in.Deliver != nil {
+			ep.readers[strings.ToLower(in.Relation)]++
+		}
+	}
+	for _, in := range ep.work.Inputs {
+		if err := ep.openInput(ctx, in); err != nil {
+			return err
+		}
+	}
+	for i, in := range ep.work.Inputs {
+		if in.Deliver != nil {
+			if err := ep.deliver(ctx, in.Relation, in.Deliver); err != nil {
+				return fmt.Errorf("delivering %s: %w", ep.work.Inputs[i].Relation, err)
+			}
+		}
+	}
+	for _, s := range ep.work.Steps {
+		if err := ep.step(ctx, s); err != nil {
+			return &stepError{relation: s.Relation, err: err}
+		}
+	}
+	return ep.closeInputs(ctx)
+}
+
+// stepError remembers where a statement failed, for explain.
+type stepError struct {
+	relation string
+	err      error
+}
+
+func (e *stepError) Error() string { return "computing " + e.relation + ": " + e.err.Error() }
+
+func (e *stepError) Unwrap() error { return e.err }
+
+// explain tells what the same input would do again from what another try may cure. A strict
+// scan that meets a bad record asks for the careful one.
+func (ep *epoch) explain(err error) error {
+	var data *DataError
+	if errors.As(err, &data) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	text := firstLine(err.Error())
+	// Conversion errors may come from the SQL above a strict scan or from the scan: the careful run tells.
+	if !ep.work.Careful && len(ep.work.Inputs) > 0 && unreadable(text) {
+		return ErrCareful
+	}
+	var step *stepError
+	if errors.As(err, &step) && dataFault(text) {
+		return &DataError{Relation: step.relation, Summary: "The SQL fails on its input", Detail: text}
+	}
+	return err
+}
+
+// unreadable recognises the messages of DuckDB's readers about records and files.
+func unreadable(text string) bool {
+	for _, mark := range []string{"Invalid Input Error", "Conversion Error", "CSV Error", "JSON", "Parquet", "parquet", "IO Error", "No magic bytes", "Could not", "Invalid Error", "Serialization Error", "Out of Range", "gzip", "zstd", "ZSTD", "sniff"} {
+		if strings.Contains(text, mark) && !strings.Contains(text, "No space left") && !strings.Contains(text, "Permission Error") {
+			return true
+		}
+	}
+	return false
+}
+
+// dataFault recognises errors that the values of the input cause.
+func dataFault(text string) bool {
+	for _, mark := range []string{"Conversion Error", "Out of Range Error", "Invalid Input Error", "Constraint Error", "Mismatch Type Error", "Divide by zero"} {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// changeOf returns the change of a leaf; one nobody computed this epoch is empty.
+func (ep *epoch) changeOf(leaf string, columns batch.Schema) *change {
+	if c, ok := ep.changes[leaf]; ok {
+		return c
+	}
+	return &change{columns: columns, inserted: emptyRows(columns), appendOnly: true}
+}
+
+func emptyRows(columns batch.Schema) string {
+	parts := make([]string, len(columns))
+	for i, c := range columns {
+		parts[i] = "CAST(NULL AS " + c.Type + ") AS " + logical.Ident(c.Name)
+	}
+	return "(SELECT " + strings.Join(parts, ", ") + " WHERE false)"
+}
+
+// store makes sure that a change that is read more than once is computed once.
+func (ep *epoch) store(ctx context.Context, leaf string, c *change) error {
+	if c.stored || ep.readers[leaf] <= 1 {
+		return nil
+	}
+	return ep.materialize(ctx, c)
+}
+
+func (ep *epoch) materialize(ctx context.Context, c *change) error {
+	if c.stored {
+		return nil
+	}
+	name, err := ep.table(ctx, "SELECT * FROM "+c.inserted)
+	if err != nil {
+		return err
+	}
+	c.inserted, c.stored = name, true
+	if c.deleted != "" {
+		if c.deleted, err = ep.table(ctx, "SELECT * FROM "+c.deleted); err != nil {
+			return err
+		}
+	}
+	return ep.countChange(ctx, c)
+}
+
+func (ep *epoch) countChange(ctx context.Context, c *change) error {
+	var err error
+	if c.counts.Inserted, err = ep.count(ctx, c.inserted); err != nil {
+		return err
+	}
+	c.counts.Deleted = 0
+	if c.deleted != "" {
+		c.counts.Deleted, err = ep.count(ctx, c.deleted)
+	}
+	return err
+}
+
+// deliver hands a relation's change to its sinks. A change that was not counted
+// before is counted by what the one sink that reads it copies.
+func (ep *epoch) deliver(ctx context.Context, relation string, fn func(context.Context, batch.Change, batch.Counts, *Stager) error) error {
+	c := ep.changes[strings.ToLower(relation)]
+	if c == nil || c.counts == (batch.Counts{}) {
+		return nil
+	}
+	st := &Stager{engine: ep.Engine, first: -1}
+	err := fn(ctx, batch.Change{Columns: c.columns, Inserted: c.inserted, Deleted: c.deleted}, c.counts, st)
+	if err != nil {
+		return err
+	}
+	if c.counts.Inserted >= 0 {
+		return nil
+	}
+	if st.first >= 0 {
+		c.counts.Inserted = st.first
+		return nil
+	}
+	return ep.countChange(ctx, c)
+}
+
+// step computes one relation.
+func (ep *epoch) step(ctx context.Context, s Step) error {
+	leaf := strings.ToLower(s.Relation)
+	var c *change
+	var err error
+	if s.Program.FullRefresh != "" {
+		c, err = ep.refresh(ctx, s)
+	} else {
+		c, err = ep.incremental(ctx, s)
+	}
+	if err != nil {
+		return err
+	}
+	ep.changes[leaf] = c
+	if err := ep.store(ctx, leaf, c); err != nil {
+		return err
+	}
+	if s.Program.holdsResult() && s.Program.FullRefresh == "" {
+		if err := ep.holdResult(ctx, s, c); err != nil {
+			return err
+		}
+	}
+	if s.Deliver != nil {
+		if err := ep.deliver(ctx, s.Relation, s.Deliver); err != nil {
+			return err
+		}
+	}
+	if c.counts.Inserted < 0 && ep.readers[leaf] == 0 {
+		c.counts = batch.Counts{}
+	}
+	ep.result.Relations[s.Relation] = c.counts
+	return nil
+}
+
+// incremental runs a program over the changes of what it reads.
+func (ep *epoch) incremental(ctx context.Context, s Step) (*change, error) {
+	p := s.Program
+	inputs := map[string]*change{}
+	for leaf, columns := range p.leafColumns {
+		inputs[leaf] = ep.changeOf(leaf, columns)
+	}
+	for _, a := range p.aggregates {
+		out, err := ep.aggregate(ctx, s, a, inputs)
+		if err != nil {
+			return nil, fmt.Errorf("operator %s: %w", a.ID, err)
+		}
+		inputs[a.ID] = out
+	}
+	return ep.finish(ctx, p, inputs)
+}
+
+// finish runs a program's last, linear part over its inputs' changes: once over
+// what was inserted, once over what was taken back.
+func (ep *epoch) finish(ctx context.Context, p *Program, inputs map[string]*change) (*change, error) {
+	c := &change{columns: p.Columns, appendOnly: p.AppendOnly, counts: batch.Counts{Inserted: -1}}
+	var err error
+	if p.linear {
+		c.inserted, err = ep.runBody(ctx, p, inputs)
+		c.stored = true
+		if err == nil {
+			err = ep.countChange(ctx, c)
+		}
+		return c, err
+	}
+	leaves := leavesOf(p.final)
+	if quiet(leaves, inputs) {
+		c.inserted, c.counts, c.stored = emptyRows(p.Columns), batch.Counts{}, true
+		return c, nil
+	}
+	if c.inserted, err = side(p.final, inputs, func(in *change) string { return in.inserted }); err != nil {
+		return nil, err
+	}
+	if !anyDeleted(leaves, inputs) {
+		return c, nil
+	}
+	deleted, err := side(p.final, inputs, deletedRows)
+	if err != nil {
+		return nil, err
+	}
+	return c, ep.consolidate(ctx, c, deleted)
+}
+
+// consolidate leaves the net difference: a row both taken back and inserted is no change.
+func (ep *epoch) consolidate(ctx context.Context, c *change, deleted string) error {
+	plus, err := ep.table(ctx, "SELECT * FROM "+c.inserted)
+	if err != nil {
+		return err
+	}
+	minus, err := ep.table(ctx, "SELECT * FROM "+deleted)
+	if err != nil {
+		return err
+	}
+	if c.inserted, err = ep.table(ctx, fmt.Sprintf("FROM %s EXCEPT ALL FROM %s", plus, minus)); err != nil {
+		return err
+	}
+	if c.deleted, err = ep.table(ctx, fmt.Sprintf("FROM %s EXCEPT ALL FROM %s", minus, plus)); err != nil {
+		return err
+	}
+	c.stored = true
+	return ep.countChange(ctx, c)
+}
+
+// side puts one side of each input's change in the place of its leaf.
+func side(sql string, inputs map[string]*change, pick func(*change) string) (string, error) {
+	text, err := logical.Replace(sql, func(name string) (string, error) {
+		in, ok := inputs[name]
+		if !ok {
+			return "", fmt.Errorf("nothing is known of %s", name)
+		}
+		return pick(in), nil
+	})
+	return "(" + text + ")", err
+}
+
+func deletedRows(in *change) string {
+	if in.deleted == "" {
+		return emptyRows(in.columns)
+	}
+	return in.deleted
+}
+
+func leavesOf(sql string) []string {
+	var out []string
+	parts := strings.Split(sql, "\x00")
+	for i := 1; i < len(parts); i += 2 {
+		out = append(out, parts[i])
+	}
+	return out
+}
+
+func quiet(leaves []string, inputs map[string]*change) bool {
+	for _, l := range leaves {
+		if in := inputs[l]; in == nil || in.counts != (batch.Counts{}) {
+			return false
+		}
+	}
+	return true
+}
+
+func anyDeleted(leaves []string, inputs map[string]*change) bool {
+	for _, l := range leaves {
+		if in := inputs[l]; in != nil && in.deleted != "" && in.counts.Deleted != 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// runBody runs the text as written over the new rows of what it reads.
+func (ep *epoch) runBody(ctx context.Context, p *Program, inputs map[string]*change) (string, error) {
+	for leaf := range p.leafColumns {
+		if err := ep.bindName(ctx, leaf, "SELECT * FROM "+inputs[leaf].inserted); err != nil {
+			return "", err
+		}
+	}
+	return ep.table(ctx, "SELECT * FROM ("+p.body+"\n)")
+}
+
+// bindName makes a relation's name mean the rows of a query until it is bound again.
+func (e *Engine) bindName(ctx context.Context, leaf, sql string) error {
+	if schema, _, ok := strings.Cut(leaf, "."); ok {
+		if err := e.conn.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+logical.Ident(schema)); err != nil {
+			return err
+		}
+	}
+	return e.conn.Exec(ctx, "CREATE OR REPLACE VIEW "+leafTable(leaf)+" AS "+sql)
+}

@@ -1,0 +1,264 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/batch"
+)
+
+// aggregate brings an aggregate's groups up to date: partials of the epoch's rows,
+// merged with what is remembered of the same groups.
+func (ep *epoch) aggregate(ctx context.Context, s Step, a aggregate, inputs map[string]*change) (*change, error) {
+	mem := s.Memory(a.ID)
+	leaves := leavesOf(a.Input)
+	if quiet(leaves, inputs) {
+		fresh := false
+		if a.Scalar() {
+			old, err := mem.Get([][]byte{{}})
+			if err != nil {
+				return nil, fmt.Errorf("reading keyed data: %w", err)
+			}
+			fresh = old[0] == nil
+		}
+		if !fresh {
+			return &change{columns: a.columns(), inserted: emptyRows(a.columns())}, nil
+		}
+	}
+	sql, err := a.partials(inputs, anyDeleted(leaves, inputs))
+	if err != nil {
+		return nil, err
+	}
+	now, err := ep.table(ctx, sql)
+	if err != nil {
+		return nil, err
+	}
+	return ep.merge(ctx, s.Relation, a, mem, now)
+}
+
+// partials is SQL for the groups and partials of the epoch's change. With rows taken back, their partials are subtracted.
+func (a aggregate) partials(inputs map[string]*change, deleted bool) (string, error) {
+	plus, err := side(a.Input, inputs, func(in *change) string { return in.inserted })
+	if err != nil {
+		return "", err
+	}
+	if !deleted {
+		return a.typed(plus), nil
+	}
+	minus, err := side(a.Input, inputs, deletedRows)
+	if err != nil {
+		return "", err
+	}
+	negated, sums := a.groupNames(), a.groupNames()
+	for i, p := range a.partialNames() {
+		negated = append(negated, "- "+p+" AS "+p)
+		sums = append(sums, fmt.Sprintf("CAST(sum(%s) AS %s) AS %s", p, a.partialTypes[i], p))
+	}
+	sql := fmt.Sprintf("SELECT %s FROM (%s UNION ALL SELECT %s FROM (%s))", strings.Join(sums, ", "),
+		a.typed(plus), strings.Join(negated, ", "), a.typed(minus))
+	if !a.Scalar() {
+		sql += " GROUP BY ALL"
+	}
+	return sql, nil
+}
+
+// typed computes the partials and gives every column the type it is remembered with.
+func (a aggregate) typed(input string) string {
+	var list []string
+	for i, g := range a.groupNames() {
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", g, a.groupTypes[i], g))
+	}
+	for i, p := range a.partialNames() {
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", p, a.partialTypes[i], p))
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM (" + partialSQL(a.Aggregate, input) + ")"
+}
+
+// merge combines the epoch's partials (table now) with the remembered ones and returns the groups' change.
+func (ep *epoch) merge(ctx context.Context, relation string, a aggregate, mem Memory, now string) (*change, error) {
+	keys, values, err := ep.keyed(ctx, a, now)
+	if err != nil {
+		return nil, err
+	}
+	old, err := mem.Get(keys)
+	if err != nil {
+		return nil, fmt.Errorf("reading keyed data: %w", err)
+	}
+	if !found(old) && !a.Retracts {
+		ep.remember(relation, Remember{Operator: a.ID, Keys: keys, Values: values})
+		return ep.fresh(ctx, a, now)
+	}
+	before, err := ep.loadOld(ctx, a, old)
+	if err != nil {
+		return nil, err
+	}
+	merged, err := ep.table(ctx, a.mergeSQL(now, before))
+	if err != nil {
+		return nil, err
+	}
+	if err := ep.rememberMerged(ctx, relation, a, merged); err != nil {
+		return nil, err
+	}
+	return ep.corrected(ctx, a, merged)
+}
+
+func found(values [][]byte) bool {
+	for _, v := range values {
+		if v != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// mergeSQL joins the epoch's partials p with the remembered ones o by the row's number.
+func (a aggregate) mergeSQL(now, before string) string {
+	list := []string{}
+	for _, g := range a.groupNames() {
+		list = append(list, "n."+g)
+	}
+	for i, p := range a.partialNames() {
+		merge := strings.NewReplacer("$o", "o."+p, "$n", "n."+p).Replace(a.Partials[i].Merge)
+		list = append(list, fmt.Sprintf("CASE WHEN o.i IS NULL THEN n.%[1]s ELSE CAST(%[2]s AS %[3]s) END AS %[1]s", p, merge, a.partialTypes[i]))
+	}
+	list = append(list, "o.i IS NOT NULL AS had")
+	for i, p := range a.partialNames() {
+		list = append(list, fmt.Sprintf("o.%s AS o%d", p, i))
+	}
+	return fmt.Sprintf("SELECT %s FROM (SELECT rowid AS i, * FROM %s) n LEFT JOIN %s o ON n.i = o.i", strings.Join(list, ", "), now, before)
+}
+
+// fresh is the change of groups that nothing was remembered of.
+func (ep *epoch) fresh(ctx context.Context, a aggregate, now string) (*change, error) {
+	n, err := ep.count(ctx, now)
+	list := strings.Join(outputList(a.Aggregate), ", ")
+	return &change{columns: a.columns(), inserted: "(SELECT " + list + " FROM " + now + ")", appendOnly: a.AppendOnly,
+		counts: batch.Counts{Inserted: n}}, err
+}
+
+// corrected is the change of merged groups: the new row of each that differs, and the row it had.
+func (ep *epoch) corrected(ctx context.Context, a aggregate, merged string) (*change, error) {
+	list := strings.Join(outputList(a.Aggregate), ", ")
+	alive := merged
+	if a.Retracts && !a.Scalar() {
+		alive = fmt.Sprintf("(SELECT * FROM %s WHERE p%d <> 0)", merged, a.Counter)
+	}
+	differs := []string{"NOT had"}
+	for i := range a.partialTypes {
+		differs = append(differs, fmt.Sprintf("p%d IS DISTINCT FROM o%d", i, i))
+	}
+	condition := strings.Join(differs, " OR ")
+	inserted := fmt.Sprintf("(SELECT %s FROM %s WHERE %s)", list, alive, condition)
+	if a.AppendOnly {
+		n, err := ep.count(ctx, inserted)
+		return &change{columns: a.columns(), inserted: inserted, appendOnly: true, counts: batch.Counts{Inserted: n}}, err
+	}
+	was := a.groupNames()
+	for i, p := range a.partialNames() {
+		was = append(was, fmt.Sprintf("o%d AS %s", i, p))
+	}
+	deleted := fmt.Sprintf("(SELECT %s FROM (SELECT %s FROM %s WHERE had AND (%s)))", list, strings.Join(was, ", "), merged,
+		strings.Join(append(differs[1:], "false"), " OR "))
+	c := &change{columns: a.columns(), inserted: inserted, deleted: deleted}
+	return c, ep.countChange(ctx, c)
+}
+
+// loadOld makes a table of remembered partials, each with the number of the row it belongs to.
+func (ep *epoch) loadOld(ctx context.Context, a aggregate, old [][]byte) (string, error) {
+	columns := []string{"i BIGINT"}
+	casts := []string{"CAST(NULL AS BIGINT) AS i"}
+	for i, p := range a.partialNames() {
+		columns = append(columns, p+" "+a.partialTypes[i])
+		casts = append(casts, fmt.Sprintf("CAST(NULL AS %s) AS %s", remembered(a.partialTypes[i]), p))
+	}
+	l, err := ep.loader(ctx, columns, casts)
+	if err != nil {
+		return "", err
+	}
+	defer l.release()
+	for i, v := range old {
+		if v == nil {
+			continue
+		}
+		if err := l.append(rowNumber(i), v); err != nil {
+			return "", err
+		}
+	}
+	return l.finish(ctx)
+}
+
+func (ep *epoch) remember(relation string, r Remember) {
+	if len(r.Keys) > 0 || len(r.Blocks) > 0 {
+		ep.result.Remember[relation] = append(ep.result.Remember[relation], r)
+	}
+}
+
+// keyed encodes a table of groups and partials as keys and values, in row order.
+func (ep *epoch) keyed(ctx context.Context, a aggregate, table string) (keys, values [][]byte, err error) {
+	sql := "SELECT " + strings.Join(append(asRemembered(a.groupNames(), a.groupTypes), asRemembered(a.partialNames(), a.partialTypes)...), ", ") +
+		" FROM " + table + " ORDER BY rowid"
+	if a.Scalar() && len(a.partialTypes) == 0 {
+		return [][]byte{{}}, [][]byte{{}}, nil
+	}
+	return ep.encode(ctx, sql, len(a.groupTypes))
+}
+
+// rememberMerged remembers merged groups; one without rows is forgotten.
+func (ep *epoch) rememberMerged(ctx context.Context, relation string, a aggregate, merged string) error {
+	keys, values, err := ep.keyed(ctx, a, merged)
+	if err != nil {
+		return err
+	}
+	if a.Retracts && !a.Scalar() {
+		gone, err := ep.conn.Text(ctx, fmt.Sprintf("SELECT CAST(rowid AS VARCHAR) FROM %s WHERE p%d = 0", merged, a.Counter))
+		if err != nil {
+			return err
+		}
+		for _, r := range gone {
+			var i int
+			if _, err := fmt.Sscan(*r[0], &i); err != nil {
+				return err
+			}
+			values[i] = nil
+		}
+	}
+	ep.remember(relation, Remember{Operator: a.ID, Keys: keys, Values: values})
+	return nil
+}
+
+// remembered is the type a value has while it is remembered: enumerations are kept by name.
+func remembered(t string) string {
+	if strings.HasPrefix(t, "ENUM(") {
+		return "VARCHAR"
+	}
+	return t
+}
+
+func asRemembered(names, types []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("CAST(%s AS %s) AS %s", n, remembered(types[i]), n)
+	}
+	return out
+}
+
+// rowsOf reads an aggregate's output from its memory.
+func (e *Engine) rowsOf(ctx context.Context, a aggregate, mem Memory) (string, error) {
+	var columns, casts []string
+	names, types := append(a.groupNames(), a.partialNames()...), append(append([]string{}, a.groupTypes...), a.partialTypes...)
+	for i, n := range names {
+		columns = append(columns, n+" "+types[i])
+		casts = append(casts, fmt.Sprintf("CAST(NULL AS %s) AS %s", remembered(types[i]), n))
+	}
+	l, err := e.loader(ctx, columns, casts)
+	if err != nil {
+		return "", err
+	}
+	defer l.release()
+	if err := mem.Scan(func(key, value []byte) error { return l.append(key, value) }); err != nil {
+		return "", fmt.Errorf("reading keyed data: %w", err)
+	}
+	table, err := l.finish(ctx)
+	return "(SELECT " + strings.Join(outputList(a.Aggregate), ", ") + " FROM " + table + ")", err
+}

@@ -1,0 +1,84 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/streamform/streamform/runtime/batch"
+)
+
+// refresh runs a whole query again over all its input and finds the difference to
+// the rows it gave before. It remembers its input, and its result by content.
+func (ep *epoch) refresh(ctx context.Context, s Step) (*change, error) {
+	p := s.Program
+	for leaf, columns := range p.leafColumns {
+		in := ep.changeOf(leaf, columns)
+		all, err := ep.wholeInput(ctx, s, leaf, in)
+		if err != nil {
+			return nil, fmt.Errorf("collecting %s: %w", leaf, err)
+		}
+		if err := ep.bindName(ctx, leaf, "SELECT * FROM "+all); err != nil {
+			return nil, err
+		}
+	}
+	now, err := ep.table(ctx, "SELECT * FROM ("+p.body+"\n)")
+	if err != nil {
+		return nil, err
+	}
+	before, err := ep.loadCounted(ctx, p.Columns, s.Memory(resultID))
+	if err != nil {
+		return nil, err
+	}
+	c := &change{columns: p.Columns, inserted: now}
+	if err := ep.consolidate(ctx, c, before); err != nil {
+		return nil, err
+	}
+	r, err := ep.countRows(ctx, c, s.Memory(resultID))
+	if err != nil {
+		return nil, err
+	}
+	r.Operator = resultID
+	ep.remember(s.Relation, r)
+	return c, nil
+}
+
+// wholeInput is everything read of a relation up to and with this epoch.
+func (ep *epoch) wholeInput(ctx context.Context, s Step, leaf string, in *change) (string, error) {
+	if err := ep.materialize(ctx, in); err != nil {
+		return "", err
+	}
+	id := inputID(leaf)
+	mem := s.Memory(id)
+	if s.Program.appendRead[leaf] {
+		held, err := ep.loadBlocks(ctx, in.columns, mem)
+		if err != nil {
+			return "", err
+		}
+		if in.counts.Inserted > 0 {
+			blocks, err := ep.blocks(ctx, "SELECT * FROM "+in.inserted)
+			if err != nil {
+				return "", err
+			}
+			ep.remember(s.Relation, Remember{Operator: id, Blocks: blocks})
+		}
+		return fmt.Sprintf("(FROM %s UNION ALL FROM %s)", held, in.inserted), nil
+	}
+	held, err := ep.loadCounted(ctx, in.columns, mem)
+	if err != nil {
+		return "", err
+	}
+	if in.counts != (batch.Counts{}) {
+		r, err := ep.countRows(ctx, in, mem)
+		if err != nil {
+			return "", err
+		}
+		r.Operator = id
+		ep.remember(s.Relation, r)
+	}
+	if in.deleted == "" {
+		return fmt.Sprintf("(FROM %s UNION ALL FROM %s)", held, in.inserted), nil
+	}
+	return fmt.Sprintf("((FROM %s UNION ALL FROM %s) EXCEPT ALL FROM %s)", held, in.inserted, in.deleted), nil
+}
+
+func inputID(leaf string) string { return "input " + leaf }

@@ -1,0 +1,120 @@
+package scan
+
+import (
+	"encoding/json"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/logical"
+)
+
+// Loose reads one file without failing at values that do not fit.
+type Loose struct {
+	SQL     string   // rows with column l, the line or number of each record, and what Typed and Rescued need
+	Typed   []string // an expression per column of the source: the value, or NULL where it does not fit
+	Rescued string   // JSON object of the values that did not fit, or NULL
+}
+
+// LooseJSON reads what CleanJSON wrote.
+func LooseJSON(s batch.Scan, cleaned string) Loose {
+	shape := map[string]string{}
+	for _, c := range s.Columns {
+		shape[c.Name] = c.Type
+	}
+	structure, err := json.Marshal(shape)
+	if err != nil {
+		structure = []byte("{}")
+	}
+	l := Loose{SQL: "SELECT l, r, json_transform(r, " + logical.Text(string(structure)) + ") AS v FROM read_json(" + logical.Text(cleaned) +
+		", columns = {l: 'BIGINT', r: 'JSON'}, format = 'newline_delimited', maximum_object_size = 1073741824)"}
+	raws := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		typed := "v[" + logical.Text(c.Name) + "]"
+		pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(c.Name)
+		raws[i] = "CASE WHEN " + typed + " IS NULL AND json_type(r, " + logical.Text(pointer) + ") <> 'NULL' THEN json_extract(r, " + logical.Text(pointer) + ") END"
+		l.Typed = append(l.Typed, typed)
+	}
+	l.Rescued = rescuedObject(s.Columns, raws)
+	return l
+}
+
+// LooseParquet reads one Parquet file, casting what can be cast.
+func LooseParquet(s batch.Scan, f batch.File) Loose {
+	nulls := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		nulls[i] = "CAST(NULL AS " + c.Type + ") AS " + logical.Ident(c.Name)
+	}
+	from := "(SELECT " + strings.Join(nulls, ", ") + " WHERE false UNION ALL BY NAME SELECT * FROM read_parquet(" + list([]string{f.Path}) +
+		", hive_partitioning = false" + options(s.Format) + "))"
+	return looseColumns(s, "SELECT row_number() OVER () AS l, * FROM "+from, s.Columns)
+}
+
+// LooseCSV reads one CSV file as text; records with another number of fields go to DuckDB's table reject_errors.
+func LooseCSV(s batch.Scan, f batch.File) (Loose, error) {
+	d := dialectOf(s.Format)
+	names, err := header(s, d, f.Path)
+	if err != nil {
+		return Loose{}, err
+	}
+	columns := fileColumns(s, names)
+	for i := range columns {
+		columns[i].Type = "VARCHAR"
+	}
+	if len(columns) == 0 {
+		return looseColumns(s, "SELECT CAST(NULL AS BIGINT) AS l WHERE false", nil), nil
+	}
+	sql := "SELECT row_number() OVER () AS l, * FROM read_csv(" + list([]string{f.Path}) + ", columns = " + structOf(columns) +
+		", store_rejects = true" + d.options() + options(s.Format, dialectOptions()...) + ")"
+	return looseColumns(s, sql, columns), nil
+}
+
+// looseColumns casts the columns that are there; the others are NULL.
+func looseColumns(s batch.Scan, sql string, there batch.Schema) Loose {
+	l := Loose{SQL: sql}
+	names := make([]string, len(there))
+	for i, c := range there {
+		names[i] = c.Name
+	}
+	raws := make([]string, len(s.Columns))
+	for i, c := range s.Columns {
+		if !has(names, c.Name) {
+			l.Typed = append(l.Typed, "CAST(NULL AS "+c.Type+")")
+			raws[i] = "NULL"
+			continue
+		}
+		typed := "TRY_CAST(" + logical.Ident(c.Name) + " AS " + c.Type + ")"
+		l.Typed = append(l.Typed, typed)
+		raws[i] = "CASE WHEN " + typed + " IS NULL THEN to_json(" + logical.Ident(c.Name) + ") END"
+	}
+	l.Rescued = rescuedObject(s.Columns, raws)
+	return l
+}
+
+// rescuedObject gathers the values that did not fit under their column names.
+func rescuedObject(columns batch.Schema, raws []string) string {
+	parts := make([]string, 0, len(columns))
+	tests := make([]string, 0, len(columns))
+	for i, c := range columns {
+		if raws[i] == "NULL" {
+			continue
+		}
+		parts = append(parts, "CASE WHEN "+raws[i]+" IS NOT NULL THEN json_object("+logical.Text(c.Name)+", "+raws[i]+") ELSE '{}'::JSON END")
+		tests = append(tests, "("+raws[i]+") IS NOT NULL")
+	}
+	if len(parts) == 0 {
+		return "CAST(NULL AS JSON)"
+	}
+	merged := parts[0]
+	if len(parts) > 1 {
+		merged = "json_merge_patch(" + strings.Join(parts, ", ") + ")"
+	}
+	return "CASE WHEN " + strings.Join(tests, " OR ") + " THEN " + merged + " END"
+}
+
+// WithMetadata reads admitted rows, which carry FileColumn and sf$line, as the source's columns.
+func WithMetadata(s batch.Scan, files []batch.File, table string) string {
+	if len(s.Metadata) == 0 {
+		return "SELECT " + outputColumns(s) + " FROM " + table
+	}
+	return "SELECT * EXCLUDE (" + logical.Ident(FileColumn) + ") FROM (" + selectFrom(s, files, table) + ")"
+}

@@ -1,0 +1,257 @@
+package query
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/result"
+	"github.com/streamform/streamform/runtime/query/scan"
+)
+
+// Select answers a Reading. Only relations that the SQL names, directly or
+// through a stream, are loaded. Mistakes in the SQL are *Error.
+func (e *Engine) Select(ctx context.Context, r Reading) (*Rows, error) {
+	rows, err := e.open(ctx, r)
+	if err != nil {
+		return nil, errors.Join(err, e.clear(context.WithoutCancel(ctx)))
+	}
+	return rows, nil
+}
+
+func (e *Engine) open(ctx context.Context, r Reading) (*Rows, error) {
+	s, err := parse(ctx, e.conn, r.SQL)
+	if err != nil {
+		return nil, err
+	}
+	if bad := readingRules(s, r.SQL); bad != nil {
+		return nil, bad
+	}
+	b := &reading{Engine: e, r: r, bound: map[string]bool{}}
+	for _, n := range s.names(r.SQL) {
+		if err := b.bind(ctx, logical.RelationLeaf(n.Schema, n.Relation)); err != nil {
+			return nil, err
+		}
+	}
+	described := &binding{ctx: ctx, conn: e.conn}
+	if _, err := described.plan(r.SQL); err != nil {
+		return nil, err
+	}
+	columns, err := described.describe(s.body)
+	if err != nil {
+		return nil, err
+	}
+	names := make([]string, len(columns))
+	list := make([]string, 0, 2*len(columns))
+	for i := range columns {
+		names[i] = fmt.Sprintf("c%d", i)
+		list = append(list, names[i])
+	}
+	for _, n := range names {
+		list = append(list, "CAST("+n+" AS VARCHAR)")
+	}
+	rows, err := e.conn.Open(ctx, fmt.Sprintf("SELECT %s FROM (%s\n) t(%s)", strings.Join(list, ", "), s.body, strings.Join(names, ", ")))
+	if err != nil {
+		return nil, &Error{Summary: "The query failed", Detail: sentence(firstLine(err.Error()))}
+	}
+	return result.New(columns, rows, func() error { return e.clear(context.WithoutCancel(ctx)) }), nil
+}
+
+// readingRules keeps an ad-hoc query to relations: volatile functions are fine, files are not.
+func readingRules(s *statement, sql string) *Error {
+	var found *Error
+	visit(s.tree, func(m map[string]any) bool {
+		if text(m, "type") != "TABLE_FUNCTION" || found != nil {
+			return true
+		}
+		fn, _ := m["function"].(map[string]any)
+		if name := strings.ToLower(text(fn, "function_name")); !tableFunctionAllowed(name) {
+			found = tableFunctionError(name)
+			if at, ok := location(m); ok && at <= len(sql) {
+				found.Start, found.End = at, at+wordLength(sql[at:], "")
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// reading binds the relations of one ad-hoc query.
+type reading struct {
+	*Engine
+	r     Reading
+	bound map[string]bool
+}
+
+func named(leaf, relation string) bool { return strings.EqualFold(leaf, relation) }
+
+// bind makes a name readable. A name nobody knows is left to DuckDB, whose message suggests others.
+func (b *reading) bind(ctx context.Context, leaf string) error {
+	if b.bound[leaf] {
+		return nil
+	}
+	b.bound[leaf] = true
+	sql, err := b.rowsFor(ctx, leaf)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", leaf, err)
+	}
+	if sql == "" {
+		return nil
+	}
+	return b.bindName(ctx, leaf, sql)
+}
+
+func (b *reading) rowsFor(ctx context.Context, leaf string) (string, error) {
+	for _, s := range b.r.Sources {
+		if named(leaf, s.Relation) {
+			return b.sourceRows(ctx, s)
+		}
+	}
+	for _, s := range b.r.Streams {
+		if named(leaf, s.Relation) {
+			for _, in := range slices.Sorted(leafNames(s.Program)) {
+				if err := b.bind(ctx, in); err != nil {
+					return "", err
+				}
+			}
+			return "SELECT * FROM (" + s.Program.body + "\n)", nil
+		}
+	}
+	for _, v := range b.r.Views {
+		if named(leaf, v.Relation) {
+			rows, err := b.held(ctx, v)
+			return "SELECT * FROM " + rows, err
+		}
+	}
+	for _, s := range b.r.Sides {
+		if named(leaf, s.Relation) {
+			_, side, _ := strings.Cut(leaf, ".")
+			table, err := b.loadBlocks(ctx, SideColumns(side), s.Memory)
+			return "SELECT * FROM " + table, err
+		}
+	}
+	for _, t := range b.r.Tables {
+		if named(leaf, t.Relation) {
+			table, err := b.tableRows(ctx, t)
+			return "SELECT * FROM " + table, err
+		}
+	}
+	return "", nil
+}
+
+func leafNames(p *Program) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for leaf := range p.leafColumns {
+			if !yield(leaf) {
+				return
+			}
+		}
+	}
+}
+
+// sourceRows reads the admitted rows of files; those known to hold malformed records are read with care.
+func (b *reading) sourceRows(ctx context.Context, s FileRows) (string, error) {
+	var clean, dirty []batch.File
+	for _, f := range s.Files {
+		if f.Careful {
+			dirty = append(dirty, f)
+		} else {
+			clean = append(clean, f)
+		}
+	}
+	plan, err := scan.Make(s.Scan, clean)
+	if err != nil {
+		return "", err
+	}
+	sql := plan.SQL
+	if plan.ByFile {
+		sql = "SELECT * EXCLUDE (" + logical.Ident(scan.FileColumn) + ") FROM (" + sql + ")"
+	}
+	if len(dirty) == 0 {
+		return sql, nil
+	}
+	kept := s.Scan
+	kept.OnMalformed = "drop"
+	ep := &epoch{Engine: b.Engine, work: Work{Careful: true}, changes: map[string]*change{}, result: &Result{}}
+	if err := ep.openInput(ctx, Input{Relation: s.Relation, Scan: kept, Files: dirty}); err != nil {
+		return "", err
+	}
+	return "(" + sql + ") UNION ALL (SELECT * FROM " + ep.changes[strings.ToLower(s.Relation)].inserted + ")", nil
+}
+
+// held reads the rows of a view as it stands.
+func (e *Engine) held(ctx context.Context, h Held) (string, error) {
+	p := h.Program
+	switch {
+	case p.holdsResult() && p.AppendOnly && p.FullRefresh == "":
+		return e.loadBlocks(ctx, p.Columns, h.Memory(resultID))
+	case p.holdsResult():
+		return e.loadCounted(ctx, p.Columns, h.Memory(resultID))
+	}
+	stored := map[string]*change{}
+	for _, leaf := range leavesOf(p.final) {
+		for _, a := range p.aggregates {
+			if a.ID == leaf && stored[leaf] == nil {
+				rows, err := e.rowsOf(ctx, a, h.Memory(a.ID))
+				if err != nil {
+					return "", err
+				}
+				stored[leaf] = &change{inserted: rows}
+			}
+		}
+	}
+	return side(p.final, stored, func(c *change) string { return c.inserted })
+}
+
+func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
+	table, err := e.emptyTable(ctx, columnList(t.Columns))
+	if err != nil {
+		return "", err
+	}
+	rows := t.Rows
+	for len(rows) > 0 {
+		n := min(len(rows), setAsideBatch)
+		values := make([]string, n)
+		for i, r := range rows[:n] {
+			cells := make([]string, len(r))
+			for j, c := range r {
+				cells[j] = "NULL"
+				if c != nil {
+					cells[j] = logical.Text(*c)
+				}
+			}
+			values[i] = "(" + strings.Join(cells, ", ") + ")"
+		}
+		if err := e.conn.Exec(ctx, "INSERT INTO "+table+" VALUES "+strings.Join(values, ", ")); err != nil {
+			return "", err
+		}
+		rows = rows[n:]
+	}
+	return table, nil
+}
+
+// Load runs fn on everything a view holds as an insert-only change: for a new sink, or one that replaces its content.
+func (e *Engine) Load(ctx context.Context, h Held, fn func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error) error {
+	err := e.load(ctx, h, fn)
+	return errors.Join(err, e.clear(context.WithoutCancel(ctx)))
+}
+
+func (e *Engine) load(ctx context.Context, h Held, fn func(context.Context, batch.Change, batch.Counts, *Stager) error) error {
+	rows, err := e.held(ctx, h)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", h.Relation, err)
+	}
+	table, err := e.table(ctx, "SELECT * FROM "+rows)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", h.Relation, err)
+	}
+	n, err := e.count(ctx, table)
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", h.Relation, err)
+	}
+	return fn(ctx, batch.Change{Columns: h.Program.Columns, Inserted: table}, batch.Counts{Inserted: n}, &Stager{engine: e})
+}
