@@ -1,57 +1,116 @@
 package store
 
 import (
-	"encoding/binary"
 	"fmt"
 
-	"github.com/cockroachdb/pebble/v2"
+	"github.com/cespare/xxhash/v2"
 )
 
-// Batch collects the changes of one commit. Later changes win over earlier ones. It copies what it is given.
+// Batch collects the changes of one commit. Later changes win over earlier ones. It
+// copies what it is given. A batch is used by one goroutine and committed at most once.
 type Batch struct {
-	b   *pebble.Batch
-	seq uint32
+	hash   func([]byte) uint64
+	tables map[uint64]*tableBatch
+	order  []uint64 // tables as first mentioned
+	meta   []metaChange
+	size   int64
+	err    error
+	last   *tableBatch // the table of the last call
+	lastID uint64
 }
 
-// NewBatch returns an empty batch. A batch is used by one goroutine and committed at most once.
-func (s *Store) NewBatch() *Batch { return &Batch{b: s.db.NewBatch()} }
+type tableBatch struct {
+	dropped bool
+	blocks  [][]byte
+	keys    []hashed // at is the offset of a record in records
+	records []byte
+}
+
+type metaChange struct {
+	key    string
+	value  []byte
+	remove bool
+}
+
+const (
+	maxRecord = 1 << 30         // bytes of one key and value, or of one block
+	maxBatch  = 3_500 * 1 << 20 // bytes of one commit; Pebble ends at 4 GiB
+)
+
+// NewBatch returns an empty batch.
+func (s *Store) NewBatch() *Batch {
+	return &Batch{hash: s.options.hash, tables: map[uint64]*tableBatch{}}
+}
+
+func xxh64(key []byte) uint64 { return xxhash.Sum64(key) }
 
 // Put sets the value of a key. An empty value is not an absent one.
 func (b *Batch) Put(table uint64, key, value []byte) {
-	_ = b.b.Set(append(tableKey('k', table), key...), value, nil)
+	if value == nil {
+		value = []byte{}
+	}
+	b.change(table, key, value)
 }
 
 // Delete removes a key; removing an absent key is harmless.
-func (b *Batch) Delete(table uint64, key []byte) {
-	_ = b.b.Delete(append(tableKey('k', table), key...), nil)
+func (b *Batch) Delete(table uint64, key []byte) { b.change(table, key, nil) }
+
+func (b *Batch) change(table uint64, key, value []byte) {
+	if !b.grow(len(key) + len(value)) {
+		return
+	}
+	t := b.table(table)
+	t.keys = append(t.keys, hashed{b.hash(key), len(t.records)})
+	t.records = appendRecord(t.records, key, value)
 }
 
-// AppendBlock adds a block behind the table's blocks.
+// AppendBlock adds a block behind the blocks the table has.
 func (b *Batch) AppendBlock(table uint64, block []byte) {
-	b.seq++
-	_ = b.b.Set(binary.BigEndian.AppendUint32(tableKey('a', table), b.seq), block, nil)
+	if b.grow(len(block)) {
+		t := b.table(table)
+		t.blocks = append(t.blocks, append([]byte{}, block...))
+	}
 }
 
-// DropTable removes all keys and blocks the table has so far; the number may be used again, also in the same batch.
-func (b *Batch) DropTable(table uint64) {
-	_ = b.b.DeleteRange(tableKey('k', table), tableKey('k', table+1), nil)
-	_ = b.b.DeleteRange(tableKey('a', table), tableKey('a', table+1), nil)
-}
+// DropTable removes all keys and blocks the table has so far; its number may be
+// used again, also later in the same batch.
+func (b *Batch) DropTable(table uint64) { *b.table(table) = tableBatch{dropped: true} }
 
 // SetMeta sets a small named value: a position, an outbox entry.
-func (b *Batch) SetMeta(key string, value []byte) { _ = b.b.Set([]byte("m"+key), value, nil) }
-
-// DeleteMeta removes a named value; removing an absent one is harmless.
-func (b *Batch) DeleteMeta(key string) { _ = b.b.Delete([]byte("m"+key), nil) }
-
-// Commit makes the batch durable and visible, all or nothing. After an error nothing of it is visible.
-func (s *Store) Commit(b *Batch) error {
-	if err := s.db.Apply(b.b, pebble.Sync); err != nil {
-		return fmt.Errorf("committing: %w", err)
+func (b *Batch) SetMeta(key string, value []byte) {
+	if b.grow(len(key) + len(value)) {
+		b.meta = append(b.meta, metaChange{key: key, value: append([]byte{}, value...)})
 	}
-	return nil
 }
 
-func tableKey(kind byte, table uint64) []byte {
-	return binary.BigEndian.AppendUint64([]byte{kind}, table)
+// DeleteMeta removes a named value; removing an absent one is harmless.
+func (b *Batch) DeleteMeta(key string) {
+	b.meta = append(b.meta, metaChange{key: key, remove: true})
+}
+
+func (b *Batch) empty() bool { return len(b.tables) == 0 && len(b.meta) == 0 }
+
+// grow says whether the batch can take so many bytes more; Commit reports it when not.
+func (b *Batch) grow(n int) bool {
+	b.size += int64(n)
+	if n > maxRecord {
+		b.err = fmt.Errorf("one value has %d bytes, the most is %d", n, maxRecord)
+	} else if b.size > maxBatch {
+		b.err = fmt.Errorf("one commit has more than %d MiB: let an epoch read less", maxBatch>>20)
+	}
+	return b.err == nil
+}
+
+func (b *Batch) table(id uint64) *tableBatch {
+	if b.last != nil && b.lastID == id {
+		return b.last
+	}
+	t := b.tables[id]
+	if t == nil {
+		t = &tableBatch{}
+		b.tables[id] = t
+		b.order = append(b.order, id)
+	}
+	b.last, b.lastID = t, id
+	return t
 }

@@ -1,14 +1,23 @@
 // Package store remembers what a runtime must not lose: keyed data, blocks, positions and the outbox, decided by Commit; the only room with Pebble.
+//
+// Keyed data is in memory within a budget. A commit is one synced Pebble batch that
+// carries, for every table, all changed keys in one value; a goroutine folds these
+// values into sorted tables that Pebble ingests, and from then on memory may forget
+// the keys and read them back.
+//
+// Locks are taken in this order: committing, mu, keyed.mu, tablesMu. One commit runs at
+// a time. mu is held while a commit becomes visible and while a view is made, so a
+// view never sees half of one. Readers take only the locks of the tables they read.
 package store
 
 import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
-	"github.com/google/uuid"
 )
 
 // ErrInUse is returned by Open when another process, or this one, has the directory open.
@@ -18,50 +27,115 @@ var ErrInUse = errors.New("the data directory is in use by another streamform pr
 type Options struct {
 	Dir          string // made with mode 0700 when absent
 	FS           vfs.FS // nil: the disk
-	MemoryBudget int64  // bytes for keyed data and caches; 0: 1 GiB
+	MemoryBudget int64  // bytes for keyed data and Pebble together; 0: 1 GiB. Not a hard limit: what is not yet folded, and what open views keep, stays
+
+	hash           func(key []byte) uint64
+	partitionKeys  int   // a partition with more keys splits
+	partitionBytes int64 // or with more bytes
+	foldKeys       int64 // fold when so many changed keys are waiting
+	foldBytes      int64 // or so many bytes
+	manual         bool  // fold only when told to
 }
 
-// Store is one open data directory. Its methods may be called from any goroutine.
-type Store struct {
-	mu sync.Mutex
-	db *pebble.DB
-	id string
-}
-
-// Open opens the store in a directory, or makes one.
-func Open(o Options) (*Store, error) {
+func (o Options) complete() Options {
 	if o.FS == nil {
 		o.FS = vfs.Default
 	}
-	if err := o.FS.MkdirAll(o.Dir, 0o700); err != nil {
-		return nil, fmt.Errorf("making data directory: %w", err)
+	if o.MemoryBudget <= 0 {
+		o.MemoryBudget = 1 << 30
 	}
-	db, err := pebble.Open(o.Dir, &pebble.Options{FS: o.FS})
-	if err != nil {
-		return nil, fmt.Errorf("opening data directory: %w", err)
+	if o.hash == nil {
+		o.hash = xxh64
 	}
-	s := &Store{db: db}
-	if s.id, err = s.identity(); err != nil {
-		return nil, errors.Join(err, db.Close())
+	if o.partitionKeys == 0 {
+		o.partitionKeys = 64 << 10
 	}
-	return s, nil
+	if o.partitionBytes == 0 {
+		o.partitionBytes = min(8<<20, max(4<<10, o.keyedBudget()/256))
+	}
+	if o.foldKeys == 0 {
+		o.foldKeys = 1 << 20
+	}
+	if o.foldBytes == 0 {
+		o.foldBytes = min(64<<20, max(64<<10, o.keyedBudget()/8))
+	}
+	return o
 }
 
-func (s *Store) identity() (string, error) {
-	v, c, err := s.db.Get([]byte("sid"))
-	if err == nil {
-		defer c.Close()
-		return string(v), nil
-	}
-	if !errors.Is(err, pebble.ErrNotFound) {
-		return "", fmt.Errorf("reading identity of store: %w", err)
-	}
-	id := uuid.NewString()
-	return id, s.db.Set([]byte("sid"), []byte(id), pebble.Sync)
+// keyedBudget is the part of the budget for keyed data; the rest is Pebble's.
+func (o *Options) keyedBudget() int64 { return o.MemoryBudget / 4 * 3 }
+
+// Store is one open data directory. Its methods may be called from any goroutine.
+type Store struct {
+	options Options
+	id      string
+	db      *pebble.DB
+	lock    *pebble.Lock
+
+	committing sync.Mutex // one commit, or the end of one fold, at a time
+	mu         sync.Mutex
+	commit     uint64 // number of the last commit
+	pins       []*pin // by commit
+	tablesMu   sync.RWMutex
+	tables     map[uint64]*keyed
+
+	folded  atomic.Uint64 // all commits up to this one are folded
+	clock   atomic.Uint64 // orders uses of partitions
+	used    atomic.Int64  // bytes of keyed data in memory
+	shrunk  atomic.Int64  // used, when nothing more could be evicted
+	failed  atomic.Pointer[error]
+	waiting waiting
+	done    chan struct{}
+	folder  sync.WaitGroup
 }
 
 // ID is a random identifier made when the store was created.
 func (s *Store) ID() string { return s.id }
 
-// Close releases the directory. All views must have been closed.
-func (s *Store) Close() error { return s.db.Close() }
+// failure is the error that stopped the store, if one did. After it what is on disk
+// and what is in memory may differ, so only opening the store again helps.
+func (s *Store) failure() error {
+	if err := s.failed.Load(); err != nil {
+		return fmt.Errorf("the store stopped after an earlier failure, open it again: %w", *err)
+	}
+	return nil
+}
+
+// fail stops the store for good.
+func (s *Store) fail(err error) error {
+	s.failed.CompareAndSwap(nil, &err)
+	return err
+}
+
+// Close releases the directory. All views must have been closed. What is not folded
+// yet is read back by Open.
+func (s *Store) Close() error {
+	close(s.done)
+	s.waiting.close()
+	s.folder.Wait()
+	err := s.closePebble()
+	if e := s.lock.Close(); e != nil {
+		err = errors.Join(err, fmt.Errorf("unlocking data directory: %w", e))
+	}
+	return err
+}
+
+func (s *Store) closePebble() (err error) {
+	if s.failed.Load() != nil {
+		// After a failed write Pebble holds locks it never gives back; the directory
+		// stays locked until the process ends.
+		return nil
+	}
+	defer caught(&err)
+	if err := s.db.Close(); err != nil {
+		return fmt.Errorf("closing data directory: %w", err)
+	}
+	return nil
+}
+
+// table returns the present table, nil when there is none.
+func (s *Store) table(id uint64) *keyed {
+	s.tablesMu.RLock()
+	defer s.tablesMu.RUnlock()
+	return s.tables[id]
+}

@@ -2,59 +2,107 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 )
 
-// View is the store as of one commit, while later commits go on. It must be closed before the store.
-type View struct{ snap *pebble.Snapshot }
+// View is the store as of one commit, while later commits go on. It must be closed
+// before the store. Its methods may be called from any goroutine.
+//
+// Later commits keep the values they replace for as long as a view could read them,
+// so a view that stays open costs memory for every key that changes meanwhile.
+type View struct {
+	s   *Store
+	pin *pin
+	err error
+}
 
-// View returns a view of the last commit.
-func (s *Store) View() *View { return &View{snap: s.db.NewSnapshot()} }
+// pin is a commit that views look at.
+type pin struct {
+	commit  uint64
+	views   int
+	snap    *pebble.Snapshot  // named values and blocks
+	tables  map[uint64]*keyed // tables dropped since; under Store.tablesMu
+	changed []*keyed          // tables that keep something for this pin; under Store.mu
+}
 
-// Close releases the view; no method of it or its tables may be running or called later.
-func (v *View) Close() { _ = v.snap.Close() }
+// View returns a view of the last commit. After a failed commit the view is of no
+// use: its methods return the error.
+func (s *Store) View() *View {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err := s.failure(); err != nil {
+		return &View{s: s, err: err}
+	}
+	if n := len(s.pins); n > 0 && s.pins[n-1].commit == s.commit {
+		s.pins[n-1].views++
+		return &View{s: s, pin: s.pins[n-1]}
+	}
+	p := &pin{commit: s.commit, views: 1, snap: s.db.NewSnapshot(), tables: map[uint64]*keyed{}}
+	s.pins = append(s.pins, p)
+	return &View{s: s, pin: p}
+}
+
+// Close releases the view; no method of it or its tables may be running or be
+// called later. Closing twice is harmless.
+func (v *View) Close() {
+	v.s.mu.Lock()
+	defer v.s.mu.Unlock()
+	p := v.pin
+	if p == nil || v.err != nil {
+		return
+	}
+	v.err = errors.New("the view is closed")
+	if p.views--; p.views > 0 {
+		return
+	}
+	v.s.pins = slices.DeleteFunc(v.s.pins, func(q *pin) bool { return q == p })
+	for _, t := range p.changed {
+		if t.unpin(p) && t.frozen != nil {
+			_ = t.frozen.Close() // it only gives up a number
+			t.release()
+		}
+	}
+	_ = p.snap.Close()
+}
 
 // Meta returns a named value and whether it is there.
 func (v *View) Meta(key string) ([]byte, bool, error) {
-	value, err := v.get([]byte("m" + key))
-	return value, value != nil, err
-}
-
-func (v *View) get(key []byte) ([]byte, error) {
-	value, c, err := v.snap.Get(key)
+	if v.err != nil {
+		return nil, false, v.err
+	}
+	value, closer, err := v.pin.snap.Get(metaKey(key))
 	if errors.Is(err, pebble.ErrNotFound) {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, fmt.Errorf("reading %s: %w", key, err)
 	}
-	return append([]byte{}, value...), c.Close()
+	return append([]byte{}, value...), true, closer.Close()
 }
 
-// MetaPrefix visits the named values whose key begins with prefix, in order; value is valid during the call only.
+// MetaPrefix visits the named values whose key begins with prefix, in the order of
+// their bytes, until fn returns an error; value is valid during the call only.
 func (v *View) MetaPrefix(prefix string, fn func(key string, value []byte) error) error {
-	low := []byte("m" + prefix)
+	low := metaKey(prefix)
 	return v.each(low, after(low), func(k, value []byte) error { return fn(string(k[1:]), value) })
 }
 
-func after(prefix []byte) []byte {
-	up := append([]byte{}, prefix...)
-	for i := len(up) - 1; i >= 0; i-- {
-		if up[i]++; up[i] != 0 {
-			return up[:i+1]
-		}
+func (v *View) each(low, high []byte, fn func(k, value []byte) error) error {
+	if v.err != nil {
+		return v.err
 	}
-	return nil
-}
-
-func (v *View) each(low, up []byte, fn func(k, value []byte) error) error {
-	it, err := v.snap.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: up})
+	it, err := v.pin.snap.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high})
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the store: %w", err)
 	}
 	for ok := it.First(); ok && err == nil; ok = it.Next() {
-		err = fn(it.Key(), it.Value())
+		var value []byte
+		if value, err = it.ValueAndErr(); err == nil {
+			err = fn(it.Key(), value)
+		}
 	}
 	return errors.Join(err, it.Close())
 }
@@ -68,31 +116,130 @@ type Table struct {
 	id uint64
 }
 
+// keyed is the table the view sees; nil when there is none.
+func (t *Table) keyed() (*keyed, error) {
+	if t.v.err != nil {
+		return nil, t.v.err
+	}
+	s := t.v.s
+	s.tablesMu.RLock()
+	defer s.tablesMu.RUnlock()
+	if k := t.v.pin.tables[t.id]; k != nil {
+		return k, nil
+	}
+	return s.tables[t.id], nil
+}
+
 // Get returns the values of the keys, in their order; nil where there is none.
 func (t *Table) Get(keys [][]byte) ([][]byte, error) {
 	values := make([][]byte, len(keys))
-	for i, k := range keys {
-		v, err := t.v.get(append(tableKey('k', t.id), k...))
-		if err != nil {
-			return nil, err
-		}
-		values[i] = v
+	k, err := t.keyed()
+	if k == nil || err != nil || len(keys) == 0 {
+		return values, err
 	}
-	return values, nil
+	s := t.v.s
+	s.clock.Add(1)
+	err = k.get(t.v.pin, keys, values)
+	s.shrink()
+	return values, err
 }
 
-// Scan visits all keys in any order; key and value are valid during the call only.
+func (t *keyed) get(at *pin, keys, values [][]byte) error {
+	items, scratch := make([]hashed, len(keys)), make([]hashed, len(keys))
+	for i, key := range keys {
+		items[i] = hashed{t.store.options.hash(key), i}
+	}
+	sortHashed(items, scratch)
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if err := t.fill(items, func(i int) []byte { return keys[i] }); err != nil {
+		return err
+	}
+	c := copier{keys: len(keys)}
+	for _, h := range items {
+		p := t.part(h.hash)
+		e := &p.entries
+		i := -1
+		if was := p.undoOf(at); was != nil {
+			if i = was.find(h.hash, keys[h.at]); i >= 0 {
+				e = was
+			}
+		}
+		if i < 0 {
+			i = e.find(h.hash, keys[h.at])
+		}
+		if i >= 0 {
+			_, value := e.record(&e.slots[i])
+			values[h.at] = c.copy(value)
+		}
+	}
+	return nil
+}
+
+// copier copies values into few large pieces of memory.
+type copier struct {
+	room []byte
+	keys int // how many values there may be
+}
+
+func (c *copier) copy(value []byte) []byte {
+	if value == nil {
+		return nil
+	}
+	if c.room == nil || len(value) > cap(c.room)-len(c.room) {
+		c.room = make([]byte, 0, max(min(32<<10, len(value)*c.keys), len(value)))
+	}
+	n := len(c.room)
+	c.room = append(c.room, value...)
+	return c.room[n:len(c.room):len(c.room)]
+}
+
+// Scan visits all keys in any order until fn returns an error; key and value are
+// valid during the call only. fn may use the store.
 func (t *Table) Scan(fn func(key, value []byte) error) error {
-	return t.v.each(tableKey('k', t.id), tableKey('k', t.id+1), func(k, v []byte) error { return fn(k[9:], v) })
+	k, err := t.keyed()
+	if k == nil || err != nil {
+		return err
+	}
+	s := t.v.s
+	s.clock.Add(1)
+	var buffer []byte
+	for from, last := uint64(0), uint64(0); last != ^uint64(0); from = last + 1 {
+		k.mu.Lock()
+		buffer, last, err = k.collect(from, t.v.pin, buffer[:0])
+		k.mu.Unlock()
+		if err != nil {
+			return err
+		}
+		s.shrink()
+		for rest := buffer; len(rest) > 0; {
+			key, value, n := cutRecord(rest)
+			if err := fn(key, value); err != nil {
+				return err
+			}
+			rest = rest[n:]
+		}
+	}
+	return nil
 }
 
-// Blocks visits the blocks in the order they were appended; block is valid during the call only.
+// Blocks visits the blocks in the order they were appended until fn returns an
+// error; block is valid during the call only.
 func (t *Table) Blocks(fn func(block []byte) error) error {
-	return t.v.each(tableKey('a', t.id), tableKey('a', t.id+1), func(_, v []byte) error { return fn(v) })
+	low, high := span(prefixBlock, t.id)
+	return t.v.each(low, high, func(_, block []byte) error { return fn(block) })
 }
 
 // Len is the number of keys.
-func (t *Table) Len() (n int64) {
-	_ = t.Scan(func(_, _ []byte) error { n++; return nil })
-	return n
+func (t *Table) Len() int64 {
+	k, err := t.keyed()
+	if k == nil || err != nil {
+		return 0
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if n, ok := k.pinned[t.v.pin]; ok {
+		return n
+	}
+	return k.keys
 }

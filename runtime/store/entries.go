@@ -1,0 +1,244 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// entries is an open-addressing hash table from byte keys to byte values. Neither
+// slots nor arena hold Go pointers, so the garbage collector has nothing to follow
+// however many keys there are.
+//
+// A record in the arena is uvarint(len(key)), uvarint(len(value)+1) or 0 for an
+// absent value, key, value, padded to 8 bytes. An absent value says "known not to
+// be there", which matters where memory covers only a part of the keys.
+type entries struct {
+	slots   []slot
+	arena   []byte
+	used    int // slots in use, absent values included
+	live    int // present values
+	garbage int // arena bytes no slot refers to
+
+	// whole says that these are all keys there are. Then an absent value is needed
+	// only until commit folded reaches its commit: until then, eviction must keep it.
+	whole  bool
+	folded uint32
+}
+
+// slot is one place of the table. seq is the commit that last wrote the entry,
+// cut to 32 bits.
+type slot struct {
+	hash uint64
+	ref  uint32 // 0: free; else arena offset / 8 + 1
+	seq  uint32
+}
+
+const (
+	slotBytes   = 16
+	recordAlign = 8
+	minSlots    = 8
+)
+
+// size is the memory held, in bytes.
+func (e *entries) size() int64 { return int64(len(e.slots))*slotBytes + int64(cap(e.arena)) }
+
+// find returns the slot index of a key, or -1.
+func (e *entries) find(hash uint64, key []byte) int {
+	if len(e.slots) == 0 {
+		return -1
+	}
+	mask := uint64(len(e.slots) - 1)
+	for i := hash & mask; ; i = (i + 1) & mask {
+		s := &e.slots[i]
+		if s.ref == 0 {
+			return -1
+		}
+		if s.hash == hash && bytes.Equal(e.key(s), key) {
+			return int(i)
+		}
+	}
+}
+
+// key is the key of a used slot; it points into the arena.
+func (e *entries) key(s *slot) []byte {
+	record := e.arena[uint64(s.ref-1)*recordAlign:]
+	klen, n := uvarint(record)
+	_, m := uvarint(record[n:])
+	return record[n+m : n+m+klen : n+m+klen]
+}
+
+// record is the key and value of a used slot; they point into the arena. A nil
+// value is absent, an empty one is not nil.
+func (e *entries) record(s *slot) (key, value []byte) {
+	return splitRecord(e.arena[uint64(s.ref-1)*recordAlign:])
+}
+
+func splitRecord(record []byte) (key, value []byte) {
+	key, value, _ = cutRecord(record)
+	return key, value
+}
+
+// cutRecord parses one record without padding and returns its length, too.
+func cutRecord(record []byte) (key, value []byte, length int) {
+	klen, n := uvarint(record)
+	vlen, m := uvarint(record[n:])
+	from := n + m
+	to := from + klen
+	key = record[from:to:to]
+	if vlen == 0 {
+		return key, nil, to
+	}
+	end := to + vlen - 1
+	return key, record[to:end:end], end
+}
+
+func uvarint(b []byte) (int, int) {
+	if b[0] < 0x80 {
+		return int(b[0]), 1
+	}
+	v, n := binary.Uvarint(b)
+	return int(v), n
+}
+
+func uvarintLen(v int) int {
+	n := 1
+	for ; v >= 0x80; v >>= 7 {
+		n++
+	}
+	return n
+}
+
+// recordLen is the length of a record without padding; value nil is absent.
+func recordLen(key, value []byte) int {
+	if value == nil {
+		return uvarintLen(len(key)) + 1 + len(key)
+	}
+	return uvarintLen(len(key)) + uvarintLen(len(value)+1) + len(key) + len(value)
+}
+
+func appendRecord(to, key, value []byte) []byte {
+	to = binary.AppendUvarint(to, uint64(len(key)))
+	if value == nil {
+		return append(append(to, 0), key...)
+	}
+	to = binary.AppendUvarint(to, uint64(len(value)+1))
+	return append(append(to, key...), value...)
+}
+
+func padded(n int) int { return (n + recordAlign - 1) &^ (recordAlign - 1) }
+
+// put sets the value of a key; nil marks it absent.
+func (e *entries) put(hash uint64, key, value []byte, seq uint32) {
+	if i := e.find(hash, key); i >= 0 {
+		e.update(&e.slots[i], value, seq)
+		return
+	}
+	if (e.used+1)*4 > len(e.slots)*3 {
+		e.rebuild(e.needed)
+	}
+	e.insert(slot{hash: hash, ref: e.write(key, value), seq: seq}, value != nil)
+}
+
+// update replaces the value of a used slot, in place where it fits.
+func (e *entries) update(s *slot, value []byte, seq uint32) {
+	s.seq = seq
+	key, old := e.record(s)
+	if old != nil {
+		e.live--
+	}
+	if value != nil {
+		e.live++
+	}
+	was, now := padded(recordLen(key, old)), padded(recordLen(key, value))
+	sameHeader := recordLen(key, old)-len(old) == recordLen(key, value)-len(value)
+	if now <= was && sameHeader {
+		at := int(s.ref-1) * recordAlign
+		appendRecord(e.arena[at:at:at+was], key, value)
+		e.garbage += was - now
+		return
+	}
+	e.garbage += was
+	s.ref = e.write(key, value)
+	if e.garbage > 4096 && e.garbage*2 > len(e.arena) {
+		e.rebuild(e.needed)
+	}
+}
+
+func (e *entries) needed(s *slot, present bool) bool {
+	return present || !e.whole || newer(s.seq, e.folded)
+}
+
+// newer says whether commit a came after commit b. An entry more than 2^31 commits
+// old is taken for new, which only keeps it in memory longer.
+func newer(a, b uint32) bool { return int32(a-b) > 0 }
+
+// write appends a record to the arena and returns its reference. key may point
+// into the arena.
+func (e *entries) write(key, value []byte) uint32 {
+	at := len(e.arena)
+	e.arena = appendRecord(e.arena, key, value)
+	for len(e.arena)%recordAlign != 0 {
+		e.arena = append(e.arena, 0)
+	}
+	return uint32(at/recordAlign) + 1
+}
+
+func (e *entries) insert(s slot, present bool) {
+	mask := uint64(len(e.slots) - 1)
+	i := s.hash & mask
+	for e.slots[i].ref != 0 {
+		i = (i + 1) & mask
+	}
+	e.slots[i] = s
+	e.used++
+	if present {
+		e.live++
+	}
+}
+
+// rebuild makes the table anew without garbage, with room to grow, keeping the
+// entries keep says yes to.
+func (e *entries) rebuild(keep func(s *slot, present bool) bool) {
+	count, size := 0, 0
+	for i := range e.slots {
+		s := &e.slots[i]
+		if s.ref == 0 {
+			continue
+		}
+		key, value := e.record(s)
+		if !keep(s, value != nil) {
+			s.ref = 0
+			continue
+		}
+		count++
+		size += padded(recordLen(key, value))
+	}
+	fresh := entries{whole: e.whole, folded: e.folded}
+	fresh.reserve(count+1, size)
+	e.each(func(s *slot, key, value []byte) {
+		fresh.insert(slot{s.hash, fresh.write(key, value), s.seq}, value != nil)
+	})
+	*e = fresh
+}
+
+// reserve makes room in an empty table for a number of keys and bytes of records.
+func (e *entries) reserve(count, size int) {
+	slots := minSlots
+	for slots*2 < count*3 {
+		slots *= 2
+	}
+	e.slots = make([]slot, slots)
+	if size > 0 {
+		e.arena = make([]byte, 0, size+size/8)
+	}
+}
+
+// each visits all entries; key and value point into the arena.
+func (e *entries) each(fn func(s *slot, key, value []byte)) {
+	for i := range e.slots {
+		if s := &e.slots[i]; s.ref != 0 {
+			key, value := e.record(s)
+			fn(s, key, value)
+		}
+	}
+}

@@ -1,0 +1,63 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/bloom"
+)
+
+// pebbleOptions are measured choices: large blocks and filters for sorted sweeps, a
+// fixed on-disk format so that an upgrade of Pebble does not lock out older binaries.
+func pebbleOptions(o *Options, lock *pebble.Lock) *pebble.Options {
+	p := &pebble.Options{
+		FS:                          o.FS,
+		Lock:                        lock,
+		FormatMajorVersion:          pebble.FormatWALSyncChunks,
+		CacheSize:                   o.MemoryBudget / 8,
+		MemTableSize:                uint64(min(64<<20, max(256<<10, o.MemoryBudget/16))),
+		MemTableStopWritesThreshold: 4,
+		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
+		Logger:                      quiet{},
+	}
+	p.Levels[0].BlockSize = 32 << 10
+	p.Levels[0].IndexBlockSize = 256 << 10
+	p.Levels[0].FilterPolicy = bloom.FilterPolicy(10)
+	p.EnsureDefaults()
+	return p
+}
+
+// quiet drops Pebble's chatter. Pebble calls Fatalf when it cannot go on and must
+// not return from it; a panic unwinds to caught where one of our calls caused it, and
+// ends the process when it was Pebble's own work. Both are safe: what was
+// acknowledged is on disk.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)  {}
+func (quiet) Errorf(string, ...any) {}
+func (quiet) Fatalf(format string, args ...any) {
+	panic(fmt.Errorf("the data directory cannot be written any more: "+format, args...))
+}
+
+// stopped is an error after which Pebble must not be used any more.
+type stopped struct{ error }
+
+func (s stopped) Unwrap() error { return s.error }
+
+// caught turns a panic with an error into a stopped error; for the calls into Pebble
+// that report failed writes in this way.
+func caught(err *error) {
+	switch r := recover().(type) {
+	case nil:
+	case error:
+		*err = stopped{r}
+	default:
+		panic(r)
+	}
+}
+
+// apply commits a Pebble batch with one sync.
+func (s *Store) apply(b *pebble.Batch) (err error) {
+	defer caught(&err)
+	return s.db.Apply(b, pebble.Sync)
+}
