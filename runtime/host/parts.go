@@ -93,7 +93,7 @@ func (w *workshop) sink(ctx context.Context, a addr.Resource, of world) (job.Sin
 	}
 	s.From = from.Name
 	if in := w.record(from); in != nil && of(in) != nil && of(in).Relation != nil {
-		s.Key, s.AppendOnly = of(in).Relation.Key, of(in).Relation.AppendOnly
+		s.Columns, s.Key, s.AppendOnly = of(in).Relation.Columns, of(in).Relation.Key, of(in).Relation.AppendOnly
 	}
 	w.closers = append(w.closers, s.To.Close)
 	w.sinks[g.ID] = s
@@ -148,7 +148,7 @@ func readable(name, side string, r *Relation) query.Relation {
 	if side == "" {
 		return query.Relation{Name: name, Columns: r.Columns, AppendOnly: r.AppendOnly, Key: r.Key, Identity: r.Identity}
 	}
-	return query.Relation{Name: name + "." + side, Columns: query.SideColumns(side), AppendOnly: true, Identity: r.Identity + "." + side}
+	return query.Relation{Name: name + "." + side, Columns: r.Sides[side], AppendOnly: true, Identity: r.Identity + "." + side}
 }
 
 // allocate gives the operators of every compiled relation their tables, for good.

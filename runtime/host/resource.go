@@ -25,11 +25,12 @@ type Resource struct {
 
 // Relation is what SQL sees of a source, stream or view.
 type Relation struct {
-	Columns    batch.Schema `json:"columns"` // a source's metadata columns included
-	AppendOnly bool         `json:"append_only"`
-	Key        []string     `json:"key,omitempty"`
-	Reads      []string     `json:"reads,omitempty"` // relation names its SQL reads, purchases.malformed for a side relation
-	Identity   string       `json:"identity,omitempty"`
+	Columns    batch.Schema            `json:"columns"`         // a source's metadata columns included
+	Sides      map[string]batch.Schema `json:"sides,omitempty"` // sources: columns of side relations by name ("malformed")
+	AppendOnly bool                    `json:"append_only"`
+	Key        []string                `json:"key,omitempty"`
+	Reads      []string                `json:"reads,omitempty"` // relation names its SQL reads, purchases.malformed for a side relation
+	Identity   string                  `json:"identity,omitempty"`
 }
 
 // Put creates or changes a resource. What it reads must have been put before. A relation
@@ -99,6 +100,16 @@ func (e *edit) supersede(r *record, building *generation) error {
 	return e.drop(former)
 }
 
+// last reports whether a record is the only one left of its pipeline.
+func (e *edit) last(r *record) bool {
+	for a, other := range e.catalog.records {
+		if a != r.Addr && other.Pipeline == r.Pipeline {
+			return false
+		}
+	}
+	return r.Pipeline != ""
+}
+
 // Delete forgets a resource and drops what it remembers. Output that is decided but not delivered is delivered
 // first; what a sink has delivered stays. Deleting what is not there is no error.
 func (h *Host) Delete(ctx context.Context, a addr.Resource) error {
@@ -121,6 +132,10 @@ func (h *Host) Delete(ctx context.Context, a addr.Resource) error {
 		}
 	}
 	e.remove(a)
+	if e.last(r) {
+		job.ForgetPipeline(e.batch, r.Pipeline)
+		e.batch.DeleteMeta("build/" + r.Pipeline)
+	}
 	if err := e.commit(); err != nil {
 		return fmt.Errorf("deleting %s: %w", a, err)
 	}

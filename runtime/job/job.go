@@ -41,7 +41,8 @@ type Sink struct {
 	Addr       addr.Resource
 	ID         string // of this generation; names its receipts in the store
 	Generation int64
-	From       string // the relation's bare name
+	From       string       // the relation's bare name
+	Columns    batch.Schema // of the relation
 	Key        []string
 	AppendOnly bool
 	Overwrite  bool // what it is given replaces what it had

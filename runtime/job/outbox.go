@@ -113,7 +113,9 @@ func (j *Job) Deliver(ctx context.Context) error {
 		}
 		j.outbox = j.outbox[1:]
 		j.delivered = append(j.delivered, d)
-		j.receipts[p.Sink] = d.receipt
+		if len(d.receipt.Receipt) > 0 {
+			j.receipts[p.Sink] = d.receipt
+		}
 	}
 	return nil
 }
@@ -145,6 +147,9 @@ func (j *Job) Flush() error {
 func (j *Job) commitBatch(b *store.Batch) error {
 	for _, d := range j.delivered {
 		b.DeleteMeta(d.key(j.ID))
+		if len(d.receipt.Receipt) == 0 {
+			continue // nothing was to be done, and the sink has nothing to say about it
+		}
 		if err := writeJSON(b, "rcp/"+d.Sink, d.receipt); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package job
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
@@ -162,6 +163,9 @@ func (j *Job) CutOver(ctx context.Context, c CutOver) error {
 		if err != nil {
 			return err
 		}
+		if err := j.handOverNothing(ctx, o, c); err != nil {
+			return err
+		}
 		for _, h := range c.Views {
 			if err := j.handOver(ctx, o, h); err != nil {
 				return err
@@ -198,6 +202,9 @@ func (j *Job) handOver(ctx context.Context, o *outcome, h Handover) error {
 	held := query.Held{Relation: h.Relation.Addr.Name, Program: h.Relation.Program, Memory: memory(view, h.Relation, false)}
 	err := j.Engine.Load(ctx, held, func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
 		for _, s := range h.Sinks {
+			if counts.Inserted == 0 && !s.Overwrite {
+				continue
+			}
 			p, err := j.stage(ctx, s, connector.Delivery{Epoch: o.epoch, Change: change, Counts: counts}, stager{st})
 			if err != nil {
 				return err
@@ -208,6 +215,25 @@ func (j *Job) handOver(ctx context.Context, o *outcome, h Handover) error {
 	})
 	if err != nil {
 		return j.failure(h.Relation.Addr.String(), fmt.Errorf("handing over %s: %w", h.Relation.Addr, err))
+	}
+	return nil
+}
+
+// handOverNothing takes away the content of sinks whose stream turned out to be empty: the engine delivers no empty changes.
+func (j *Job) handOverNothing(ctx context.Context, o *outcome, c CutOver) error {
+	for _, s := range c.Sinks {
+		given := slices.ContainsFunc(o.parcels, func(p parcel) bool { return p.Sink == s.ID })
+		if given || !s.Overwrite {
+			continue
+		}
+		err := j.Engine.Nothing(ctx, s.Columns, func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
+			p, err := j.stage(ctx, s, connector.Delivery{Epoch: o.epoch, Change: change, Counts: counts}, stager{st})
+			o.parcels = append(o.parcels, p)
+			return err
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
