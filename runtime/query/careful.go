@@ -64,7 +64,7 @@ func (k *careful) judge() error {
 		return nil
 	}
 	detail := fmt.Sprintf("%d malformed records, and on_malformed is \"fail\".", k.run.result.Malformed)
-	rows, err := k.ep.conn.Text(context.Background(), "SELECT _position ->> 'file', _position ->> 'line', _reason, left(CAST(raw AS VARCHAR), 80) FROM "+k.malformed+" LIMIT 10")
+	rows, err := k.ep.conn.Text(context.Background(), "SELECT _position ->> 'file', _position ->> 'line', _reason, left(coalesce(TRY(decode(raw)), CAST(raw AS VARCHAR)), 80) FROM "+k.malformed+" LIMIT 10")
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (k *careful) readJSON(ctx context.Context, i int, f batch.File) error {
 	if err := k.setAside(ctx, f, clean.Bad); err != nil || clean.Rows == 0 {
 		return err
 	}
-	return k.admit(ctx, i, f, scan.LooseJSON(k.run.input.Scan, to))
+	return k.admit(ctx, i, f, scan.LooseJSON(k.run.input.Scan, clean))
 }
 
 func (k *careful) readCSV(ctx context.Context, i int, f batch.File) error {

@@ -117,7 +117,7 @@ func (c *Compiler) Types(ctx context.Context, types []string) ([]string, error) 
 			return nil, &Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type.", t)}
 		}
 		if out[i], err = conn.Value(ctx, "SELECT typeof(CAST(NULL AS "+t+"))"); err != nil {
-			return nil, &Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type: %s", t, firstLine(err.Error()))}
+			return nil, &Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type: %s", t, strings.ReplaceAll(firstLine(err.Error()), "main.", ""))}
 		}
 	}
 	return out, nil

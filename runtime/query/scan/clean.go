@@ -24,6 +24,8 @@ type Cleaned struct {
 	Path string
 	Rows int64
 	Bad  []Bad
+	// Longest is the size of the longest line written, in bytes.
+	Longest int
 }
 
 // CleanJSON copies the readable records of a JSON file into a file of its own. A
@@ -88,6 +90,8 @@ type writer struct {
 	file *os.File
 	buf  *bufio.Writer
 	rows int64
+	// longest line so far
+	longest int
 }
 
 func create(path string) (*writer, error) {
@@ -100,6 +104,7 @@ func create(path string) (*writer, error) {
 
 func (w *writer) record(line int64, raw []byte) {
 	w.rows++
+	w.longest = max(w.longest, len(raw)+32)
 	w.buf.WriteString(`{"l":`)
 	w.buf.WriteString(strconv.FormatInt(line, 10))
 	w.buf.WriteString(`,"r":`)
@@ -145,7 +150,7 @@ func cleanLines(path, to string) (Cleaned, error) {
 			break
 		}
 	}
-	out.Rows = w.rows
+	out.Rows, out.Longest = w.rows, w.longest
 	return out, w.close()
 }
 
@@ -204,7 +209,7 @@ func cleanValues(path, to string) (Cleaned, error) {
 			out.add(w, n, e)
 		}
 	}
-	out.Rows = w.rows
+	out.Rows, out.Longest = w.rows, w.longest
 	return out, w.close()
 }
 

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -16,7 +17,7 @@ type Loose struct {
 }
 
 // LooseJSON reads what CleanJSON wrote.
-func LooseJSON(s batch.Scan, cleaned string) Loose {
+func LooseJSON(s batch.Scan, cleaned Cleaned) Loose {
 	shape := map[string]string{}
 	for _, c := range s.Columns {
 		shape[c.Name] = c.Type
@@ -25,8 +26,8 @@ func LooseJSON(s batch.Scan, cleaned string) Loose {
 	if err != nil {
 		structure = []byte("{}")
 	}
-	l := Loose{SQL: "SELECT l, r, json_transform(r, " + logical.Text(string(structure)) + ") AS v FROM read_json(" + logical.Text(cleaned) +
-		", columns = {l: 'BIGINT', r: 'JSON'}, format = 'newline_delimited', maximum_object_size = 1073741824)"}
+	l := Loose{SQL: "SELECT l, r, json_transform(r, " + logical.Text(string(structure)) + ") AS v FROM read_json(" + logical.Text(cleaned.Path) +
+		", columns = {l: 'BIGINT', r: 'JSON'}, format = 'newline_delimited'" + fmt.Sprintf(", maximum_object_size = %d)", max(cleaned.Longest, 1<<20))}
 	raws := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
 		typed := "v[" + logical.Text(c.Name) + "]"
