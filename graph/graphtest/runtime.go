@@ -66,7 +66,7 @@ type Runtime struct {
 	Building map[addr.Resource]int64
 	Values   map[addr.Resource]string // attributes as last put
 	Calls    []string
-	Panic    bool     // a call that is to fail panics instead, as a crash does
+	Panic    bool // a call that is to fail panics instead, as a crash does
 	calls    int
 	failAt   int
 }

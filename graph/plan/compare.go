@@ -130,11 +130,7 @@ func (m *maker) update(c *Change, r lang.Resource) {
 		class = worse(class, InPlace)
 		reasons = append(reasons, fmt.Sprintf("prevent_destroy is %t from now on", c.Desired.PreventDestroy))
 	}
-	if c.Prior.Pipeline != c.Desired.Pipeline {
-		class = worse(class, InPlace)
-		reasons = append(reasons, "it now belongs to the pipeline "+c.Desired.Pipeline)
-	}
-	inputs := m.freshInputs(r.Addr)
+	inputs := m.freshInputs(r.Addr, c.Prior.Status)
 	if same, known := m.meaning(c); known && !same && (len(inputs) == 0 || slices.Contains(c.Changed, "sql")) {
 		regenerate = true
 		reasons = append(reasons, "its query means something else than before")
@@ -163,15 +159,22 @@ func (m *maker) update(c *Change, r lang.Resource) {
 	}
 }
 
-// freshInputs gives a reason for each relation that is read and gets a new generation.
-func (m *maker) freshInputs(a addr.Resource) []string {
+// freshInputs gives a reason for each relation that is read and gets a new generation. One that an apply left
+// unfinished is no reason for a reader that it left unfinished too: that was made for it.
+func (m *maker) freshInputs(a addr.Resource, status string) []string {
 	var out []string
 	for _, input := range m.in.Graph.Inputs(a) {
-		if m.fresh(input) {
+		if m.fresh(input) && !(status == state.Building && m.resumed(input)) {
 			out = append(out, input.String()+", which it reads, is computed again")
 		}
 	}
 	return out
+}
+
+// resumed reports that a generation which an apply left unfinished is only finished.
+func (m *maker) resumed(a addr.Resource) bool {
+	c := m.changes[a]
+	return c.Action == Update && c.Prior.Status == state.Building && c.Prior.Generation == c.Desired.Generation
 }
 
 // generation is the one that serves; 0 where there is none, or nobody asked.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/lang"
@@ -56,36 +57,46 @@ func (m *maker) block(c *Change, at *diag.Range, summary, detail string) {
 	m.fail(c.Addr, at, summary, detail)
 }
 
-// price sums what the sources hold that a change reads from their start. Views that stay are not read through.
+// price sums what the sources hold that a change reads from their start.
 func (m *maker) price(a addr.Resource) *Price {
-	p := &Price{}
-	seen := map[addr.Resource]bool{a: true}
-	todo := []addr.Resource{a}
-	for len(todo) > 0 {
-		next := todo[0]
-		todo = todo[1:]
-		if next.Block == addr.Source {
-			p.Sources = append(p.Sources, next)
-			continue
-		}
-		for _, input := range m.in.Graph.Inputs(next) {
-			if !seen[input] && (input.Block != addr.View || m.fresh(input)) {
-				seen[input] = true
-				todo = append(todo, input)
-			}
-		}
+	p := &Price{Sources: m.readSources(a)}
+	if len(p.Sources) == 0 {
+		return nil
 	}
-	sortByAddress(p.Sources, func(a addr.Resource) addr.Resource { return a })
 	if m.in.Facts != nil {
 		for _, s := range p.Sources {
 			held := m.in.Facts.Sources[s]
 			p.Files, p.Bytes, p.Rows = p.Files+held.Files, p.Bytes+held.Bytes, p.Rows+held.Rows
 		}
 	}
-	if len(p.Sources) == 0 {
-		return nil
-	}
 	return p
+}
+
+// readSources lists, by address, the sources that computing a resource reads. Views that stay hold their rows, so they are not
+// read through. The lists are remembered and shared, as chains of resources have the same.
+func (m *maker) readSources(a addr.Resource) []addr.Resource {
+	if a.Block == addr.Source {
+		return []addr.Resource{a}
+	}
+	if list, ok := m.sources[a]; ok {
+		return list
+	}
+	var out []addr.Resource
+	for _, input := range m.in.Graph.Inputs(a) {
+		if input.Block == addr.View && !m.fresh(input) {
+			continue
+		}
+		more := m.readSources(input)
+		if out == nil {
+			out = more
+		} else if !slices.Equal(out, more) {
+			out = slices.Concat(out, more)
+			slices.SortFunc(out, addr.Resource.Compare)
+			out = slices.Compact(out)
+		}
+	}
+	m.sources[a] = out
+	return out
 }
 
 // checkNames refuses addresses from the command line that mean nothing, and mentions what only the runtime knows.

@@ -68,6 +68,7 @@ type maker struct {
 	pipelines map[addr.Resource]string
 	order     []addr.Resource
 	changes   map[addr.Resource]*Change
+	sources   map[addr.Resource][]addr.Resource // see readSources
 	diags     diag.Diagnostics
 }
 
@@ -79,7 +80,7 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 	m.selectTargets()
 	m.assignPipelines()
 	for {
-		m.changes = map[addr.Resource]*Change{}
+		m.changes, m.sources = map[addr.Resource]*Change{}, map[addr.Resource][]addr.Resource{}
 		before := m.diags
 		if in.Mode != Destroy {
 			for _, a := range m.order {
