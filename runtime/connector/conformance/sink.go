@@ -262,7 +262,7 @@ func cancelsOut(t *testing.T, g *target) {
 // randomEpochs delivers random changes and crashes, restarts, repeats and begins generations at random.
 func randomEpochs(t *testing.T, g *target) {
 	r := rand.New(rand.NewPCG(7, uint64(len(g.Key))))
-	for range 30 {
+	for range 20 {
 		overwrite := r.IntN(12) == 0
 		inserted, deleted := g.randomChange(r, overwrite)
 		if len(inserted)+len(deleted) == 0 && !overwrite {

@@ -37,55 +37,48 @@ func checkFormat(format string) error {
 type rule func(value string) error
 
 // readerOptions lists the options of DuckDB's reader that may be set, by format. Left out are those
-// that streamform decides: columns, types, sampling, rejected records, hive partitions and file names.
+// that streamform decides (columns, types, sampling, rejected records, file names), and those that the careful scan of files
+// with malformed records could not honour in the same way.
 func readerOptions(format string) map[string]rule {
 	switch format {
 	case "json":
 		return map[string]rule{
-			"compression":                 oneOf("auto", "none", "gzip", "zstd"),
-			"convert_strings_to_integers": isBool,
-			"dateformat":                  notEmpty,
-			"format":                      oneOf("auto", "newline_delimited", "array", "unstructured"),
-			"map_inference_threshold":     wholeNumber(-1),
-			"maximum_depth":               wholeNumber(-1),
-			"maximum_object_size":         wholeNumber(1),
-			"timestampformat":             notEmpty,
+			"format":              oneOf("auto", "newline_delimited", "array", "unstructured"),
+			"maximum_object_size": wholeNumber(1),
 		}
 	case "csv":
 		return map[string]rule{
-			"allow_quoted_nulls": isBool,
-			"comment":            characters(0, 1),
-			"compression":        oneOf("auto", "none", "gzip", "zstd"),
-			"dateformat":         notEmpty,
-			"decimal_separator":  oneOf(".", ","),
-			"delim":              characters(1, 4),
-			"encoding":           oneOf("utf-8", "utf-16", "latin-1"),
+			"allow_quoted_nulls": oneOf("true", "false"),
+			"delim":              characters(1, 1),
 			"escape":             characters(0, 1),
-			"header":             isBool,
+			"header":             oneOf("true", "false"),
 			"max_line_size":      wholeNumber(1),
-			"new_line":           oneOf(`\n`, `\r`, `\r\n`),
-			"normalize_names":    isBool,
-			"null_padding":       isBool,
-			"nullstr":            anything,
+			"null_padding":       oneOf("true", "false"),
+			"nullstr":            func(string) error { return nil },
 			"quote":              characters(0, 1),
 			"skip":               wholeNumber(0),
-			"strict_mode":        isBool,
-			"thousands":          characters(1, 1),
-			"timestampformat":    notEmpty,
+			"strict_mode":        oneOf("true", "false"),
 		}
 	case "parquet":
-		return map[string]rule{"binary_as_string": isBool}
+		return map[string]rule{"binary_as_string": oneOf("true", "false")}
 	}
 	return nil
 }
 
-// otherNames gives the reader's name of options people know by the name another tool has for them.
-func otherNames() map[string]string {
+// hints says what to do instead of options that other tools and DuckDB itself have.
+func hints() map[string]string {
+	convert := "Give the column the type VARCHAR and convert it in a stream, with strptime, replace or a cast."
+	columns := "Use the attribute columns of the source."
 	return map[string]string{
-		"delimiter": "delim", "sep": "delim", "nullvalue": "nullstr", "null_value": "nullstr",
-		"dateFormat": "dateformat", "date_format": "dateformat", "timestampFormat": "timestampformat", "timestamp_format": "timestampformat",
-		"charset": "encoding", "maximum_line_size": "max_line_size", "ignore_errors": "on_malformed", "all_varchar": "infer_types",
-		"sample_size": "infer_bytes", "columns": "columns", "types": "columns", "names": "columns", "filename": "metadata", "union_by_name": "columns",
+		"delimiter": "Use delim.", "sep": "Use delim.", "nullvalue": "Use nullstr.", "null_value": "Use nullstr.", "maximum_line_size": "Use max_line_size.",
+		"dateformat": convert, "date_format": convert, "dateFormat": convert, "timestampformat": convert, "timestamp_format": convert, "timestampFormat": convert,
+		"decimal_separator": convert, "thousands": convert,
+		"columns": columns, "types": columns, "dtypes": columns, "column_types": columns, "names": columns, "column_names": columns,
+		"all_varchar":   "Use infer_types = false.",
+		"sample_size":   "Use the attributes infer_files and infer_bytes of the source.",
+		"filename":      "Use the attribute metadata of the source.",
+		"ignore_errors": "Use the attribute on_malformed of the source.", "store_rejects": "Use the attribute on_malformed of the source.",
+		"compression": "Compression is told by the file's ending: .gz or .zst.",
 	}
 }
 
@@ -117,14 +110,12 @@ func checkOptions(format string, options map[string]string) error {
 
 // unknownOption says what is possible instead of a name.
 func unknownOption(name string, possible []string) error {
-	hint := ""
-	if other, ok := otherNames()[name]; ok {
-		hint = fmt.Sprintf(" Use %s.", other)
-		if !slices.Contains(possible, other) {
-			hint = fmt.Sprintf(" Use the attribute %s of the source.", other)
-		}
-	} else if near := schema.Nearest(name, possible); near != "" {
-		hint = fmt.Sprintf(" Did you mean %q?", near)
+	hint := hints()[name]
+	if near := schema.Nearest(name, possible); hint == "" && near != "" {
+		hint = fmt.Sprintf("Did you mean %q?", near)
+	}
+	if hint != "" {
+		hint = " " + hint
 	}
 	return fmt.Errorf("%q is not an option here.%s Possible are %s.", name, hint, strings.Join(possible, ", "))
 }
@@ -148,17 +139,6 @@ func sortedKeys[V any](m map[string]V) []string {
 	sort.Strings(keys)
 	return keys
 }
-
-func anything(string) error { return nil }
-
-func notEmpty(value string) error {
-	if value == "" {
-		return errors.New("a format such as %Y-%m-%d, not empty")
-	}
-	return nil
-}
-
-func isBool(value string) error { return oneOf("true", "false")(value) }
 
 func oneOf(values ...string) rule {
 	return func(value string) error {

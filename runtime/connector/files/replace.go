@@ -47,7 +47,7 @@ func (s *sink) stageReplace(ctx context.Context, d connector.Delivery, st connec
 	rows := "SELECT * FROM " + d.Change.Inserted
 	expected := int64(-1)
 	if base != "" {
-		if same, err := unchanged(ctx, d.Change, st); err != nil || same {
+		if same, err := unchanged(ctx, d, st); err != nil || same {
 			return staged{}, err
 		}
 		before, err := countRows(ctx, st, base)
@@ -137,11 +137,12 @@ func taken(sink, path, what string) error {
 }
 
 // unchanged reports whether the change takes back exactly what it inserts.
-func unchanged(ctx context.Context, c batch.Change, st connector.Stager) (bool, error) {
-	query := "SELECT 1 FROM " + c.Inserted + " LIMIT 1"
-	if c.Deleted != "" {
-		query = fmt.Sprintf("SELECT 1 FROM ((SELECT * FROM %[1]s EXCEPT ALL SELECT * FROM %[2]s) UNION ALL (SELECT * FROM %[2]s EXCEPT ALL SELECT * FROM %[1]s)) LIMIT 1", c.Inserted, c.Deleted)
+func unchanged(ctx context.Context, d connector.Delivery, st connector.Stager) (bool, error) {
+	if d.Counts.Inserted != d.Counts.Deleted || d.Counts.Inserted == 0 {
+		return d.Counts.Inserted == d.Counts.Deleted, nil
 	}
+	query := fmt.Sprintf("SELECT 1 FROM ((SELECT * FROM %[1]s EXCEPT ALL SELECT * FROM %[2]s) UNION ALL (SELECT * FROM %[2]s EXCEPT ALL SELECT * FROM %[1]s)) LIMIT 1",
+		d.Change.Inserted, d.Change.Deleted)
 	rows, err := st.Query(ctx, query)
 	if err != nil {
 		return false, fmt.Errorf("looking at the change: %w", err)
