@@ -1,11 +1,14 @@
 package kinds_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/streamform/streamform/runtime/kinds"
@@ -67,4 +70,14 @@ func sample(f schema.Field) string {
 		return f.OneOf[0]
 	}
 	return "x"
+}
+
+// The examples of the reference are read as they stand, together: they refer to each other.
+func TestExamplesDecode(t *testing.T) {
+	dir := t.TempDir()
+	for _, k := range kinds.Schemas() {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, k.Name()+".sf.hcl"), []byte(k.Example), 0o666))
+	}
+	_, diags := lang.Load(dir, lang.Options{Kinds: kinds.Schemas(), WorkDir: dir})
+	require.Empty(t, diags)
 }
