@@ -52,6 +52,8 @@ func (p *Project) applyFindings(result apply.Result, err error) (diag.Diagnostic
 		switch {
 		case errors.As(e, &stale):
 			ds = append(ds, staleFinding(sentence(stale.Error())))
+		case errors.Is(e, apply.ErrErrored):
+			ds = append(ds, diag.NewError(nil, "The plan has errors", "A plan that was made with errors cannot be applied. Mend them and make a new one."))
 		case errors.As(e, &unsaved):
 			ds = append(ds, keepUnsaved(result.Document, unsaved))
 		case errors.As(e, &failed) && !errors.Is(e, context.Canceled):

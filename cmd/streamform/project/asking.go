@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/runtime/host"
 	"github.com/streamform/streamform/runtime/query"
 )
 
@@ -14,7 +15,7 @@ import (
 const queryFile = "query"
 
 // Query answers one SELECT over what was committed. Close the rows. They are nil when ds failed.
-func (p *Project) Query(ctx context.Context, sql string) (*query.Rows, diag.Diagnostics, error) {
+func (p *Project) Query(ctx context.Context, sql string) (*host.Rows, diag.Diagnostics, error) {
 	p.files[queryFile] = []byte(sql)
 	h, err := p.openHost(ctx)
 	if err != nil {

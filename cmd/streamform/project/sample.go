@@ -11,7 +11,10 @@ import (
 	"github.com/streamform/streamform/graph/bind"
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/host"
+	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/scan"
 )
 
 // sampler finds the columns of a source that need not be applied. Mistakes of the user are
@@ -66,7 +69,12 @@ func (p *Project) sample(ctx context.Context, h *host.Host, source addr.Resource
 		return bind.Inferred{}, err
 	}
 	p.extents[source] = plan.Extent{Files: got.Files, Bytes: got.Bytes}
-	out := bind.Inferred{Columns: got.Columns, Sampled: !declares(value, "columns")}
+	out := bind.Inferred{Columns: scan.Columns(got.Scan), Sampled: !declares(value, "columns"), Sides: map[string]batch.Schema{}}
+	for _, side := range d.Kind.Sides {
+		if columns := query.SideColumns(side); columns != nil {
+			out.Sides[side] = columns
+		}
+	}
 	if out.Sampled {
 		out.Files, out.Bytes = got.Files, got.Bytes
 	}
