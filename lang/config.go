@@ -11,7 +11,7 @@ import (
 // Config is a folder of *.sf.hcl files, evaluated: values without expressions
 // left, so that nothing is known only after apply. It is never changed after Load.
 type Config struct {
-	Dir       string // the folder it was read from
+	Dir       string // the folder it was read from, absolute
 	Settings  Settings
 	Resources []Resource        // ordered by address
 	Outputs   []Output          // ordered by name

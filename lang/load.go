@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"sort"
@@ -32,7 +33,7 @@ type Options struct {
 func Load(dir string, o Options) (*Config, diag.Diagnostics) {
 	l := newLoader(dir, o)
 	l.parseFolder()
-	if l.diags.Failed() { // what is missing because of a syntax error would be reported as missing
+	if l.garbled { // what is missing because of a syntax error would be reported as missing
 		return l.config(), l.sortedDiags()
 	}
 	l.declare()
@@ -64,6 +65,7 @@ type loader struct {
 	faulty    map[addr.Resource]bool // blocks whose header was refused; references to them are not reported again
 	settings  settingsDecl
 	ctx       *hcl.EvalContext
+	garbled   bool // a file has syntax errors
 	trusting  bool // references to resources are taken as declared
 	suggested int  // suggestions made, which are bounded
 }
@@ -125,7 +127,31 @@ func (l *loader) parse(shown string, src []byte) {
 		l.parsed[shown] = file
 		l.order = append(l.order, shown)
 	}
-	l.report(diags)
+	l.report(causes(diags))
+	l.garbled = l.garbled || diags.HasErrors()
+}
+
+// causes leaves out what only follows from an earlier syntax error: further findings at the
+// same place, and a quotation mark left open on every line after it.
+func causes(found hcl.Diagnostics) hcl.Diagnostics {
+	const openQuote = "Invalid multi-line string"
+	var out hcl.Diagnostics
+	seen := map[string]bool{}
+	for _, d := range found {
+		key := d.Summary
+		if d.Summary != openQuote && d.Subject != nil {
+			key = fmt.Sprint(d.Subject.Start)
+		}
+		if seen[key] {
+			continue
+		}
+		seen[key] = true
+		if d.Subject != nil {
+			seen[fmt.Sprint(d.Subject.Start)] = true
+		}
+		out = append(out, d)
+	}
+	return out
 }
 
 // CheckExample loads the example of a kind, for tests of kinds: it must declare a
@@ -193,7 +219,7 @@ func errorText(err error) string {
 
 // config collects what was evaluated.
 func (l *loader) config() *Config {
-	cfg := &Config{Dir: l.dir, Files: l.sources, Settings: l.settings.Settings}
+	cfg := &Config{Dir: l.absolute(l.dir), Files: l.sources, Settings: l.settings.Settings}
 	cfg.Resources = make([]Resource, 0, len(l.resources))
 	for _, d := range l.resources {
 		cfg.Resources = append(cfg.Resources, d.Resource)
