@@ -8,8 +8,10 @@ import (
 	"slices"
 
 	"github.com/google/uuid"
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/schema"
 )
 
 // CorruptedError means that a document cannot be read as one.
@@ -127,4 +129,14 @@ func (e *WrongLockError) Error() string {
 		return "the state is not locked"
 	}
 	return fmt.Sprintf("the lock's ID is %s, not %s", e.Held, e.Given)
+}
+
+// Value reads the attributes as a complete value of the kind. A person may have edited them: whatever they hold, it does not panic.
+func (r *Resource) Value(k schema.Kind) (v cty.Value, err error) {
+	defer func() {
+		if problem := recover(); problem != nil {
+			err = fmt.Errorf("reading the attributes of %s: %v", r.Addr, problem)
+		}
+	}()
+	return k.Unmarshal(r.Attributes)
 }

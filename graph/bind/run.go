@@ -153,7 +153,7 @@ func (b *binder) source(ctx context.Context, r lang.Resource) (found, error) {
 
 // sameRows reports whether the recorded attributes of a source describe the same rows.
 func sameRows(r lang.Resource, prior *state.Resource) bool {
-	before, err := r.Kind.Unmarshal(prior.Attributes)
+	before, err := prior.Value(r.Kind)
 	if err != nil {
 		return false
 	}

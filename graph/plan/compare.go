@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
@@ -207,7 +205,7 @@ func (m *maker) compareValues(c *Change, r lang.Resource) (class Class, reasons 
 	if sameJSON(c.Before, c.After) {
 		return Noop, nil, false
 	}
-	before, err := readRecorded(r.Kind, c.Before)
+	before, err := c.Prior.Value(r.Kind)
 	if err != nil {
 		m.fail(r.Addr, &r.Range, "Recorded attributes cannot be read", fmt.Sprintf(
 			"%s is recorded with attributes that do not fit its kind: %v. Remove it from the state, or restore a backup of the state.", r.Addr, err))
@@ -252,16 +250,6 @@ func sameJSON(a, b json.RawMessage) bool {
 		return false
 	}
 	return bytes.Equal(x.Bytes(), y.Bytes())
-}
-
-// readRecorded reads attributes that a person may have edited: whatever they hold, it does not panic.
-func readRecorded(k schema.Kind, data []byte) (v cty.Value, err error) {
-	defer func() {
-		if problem := recover(); problem != nil {
-			err = fmt.Errorf("%v", problem)
-		}
-	}()
-	return k.Unmarshal(data)
 }
 
 func place(r lang.Resource, path string) *diag.Range {
