@@ -97,10 +97,9 @@ func (h *Host) backlog(ctx context.Context, v *store.View, a addr.Resource, g *g
 
 // Sample is what a look at a source found.
 type Sample struct {
-	Columns batch.Schema // of the source's rows, without the metadata columns
-	Scan    batch.Scan   // with Columns filled in
-	Files   int64        // all that would be read
-	Bytes   int64        // as stored
+	Scan  batch.Scan // how its files are decoded, Columns filled in
+	Files int64      // all that would be read
+	Bytes int64      // as stored
 }
 
 // Infer lists a source that need not be applied and finds its columns: those it declares, or else from a sample of
@@ -129,11 +128,10 @@ func (h *Host) Infer(ctx context.Context, a addr.Resource, value json.RawMessage
 		if err != nil {
 			return s, err
 		}
-		s.Columns, err = engine.Infer(ctx, s.Scan, files)
+		s.Scan.Columns, err = engine.Infer(ctx, s.Scan, files)
 		if err = errors.Join(err, engine.Close()); err != nil {
 			return s, fmt.Errorf("inferring the columns of %s: %w", a, err)
 		}
-		s.Scan.Columns = s.Columns
 		return s, nil
 	}
 	types := make([]string, len(s.Scan.Columns))
@@ -143,8 +141,10 @@ func (h *Host) Infer(ctx context.Context, a addr.Resource, value json.RawMessage
 	if types, err = h.compiler.Types(ctx, types); err != nil {
 		return s, fmt.Errorf("checking the columns of %s: %w", a, err)
 	}
-	for i, c := range s.Scan.Columns {
-		s.Columns = append(s.Columns, batch.Column{Name: c.Name, Type: types[i]})
+	declared := s.Scan.Columns
+	s.Scan.Columns = make(batch.Schema, len(declared))
+	for i, c := range declared {
+		s.Scan.Columns[i] = batch.Column{Name: c.Name, Type: types[i]}
 	}
 	return s, nil
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/streamform/streamform/runtime/host"
 	"github.com/streamform/streamform/runtime/kinds"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/scan"
 	"github.com/streamform/streamform/runtime/store"
 )
 
@@ -120,7 +121,7 @@ func (w *world) sourceRelation(a addr.Resource, value json.RawMessage) *host.Rel
 	w.t.Helper()
 	sample, err := w.host.Infer(w.t.Context(), a, value)
 	require.NoError(w.t, err)
-	r := &host.Relation{Columns: sample.Columns, AppendOnly: true, Identity: string(value),
+	r := &host.Relation{Columns: scan.Columns(sample.Scan), AppendOnly: true, Identity: string(value),
 		Sides: map[string]batch.Schema{"malformed": query.SideColumns("malformed"), "rescued": query.SideColumns("rescued")}}
 	w.know(query.Relation{Name: a.Name, Columns: r.Columns, AppendOnly: true, Identity: r.Identity})
 	w.know(query.Relation{Name: a.Name + ".malformed", Columns: r.Sides["malformed"], AppendOnly: true, Identity: r.Identity + ".malformed"})
@@ -216,10 +217,10 @@ func tableAt(t *testing.T, dir string) ([]string, int64) {
 	if len(files) == 0 {
 		return []string{}, s.Version
 	}
-	scan := batch.Scan{Format: batch.Format{Name: "parquet"}}
-	scan.Columns, err = e.Infer(t.Context(), scan, files)
+	how := batch.Scan{Format: batch.Format{Name: "parquet"}}
+	how.Columns, err = e.Infer(t.Context(), how, files)
 	require.NoError(t, err)
-	rows, err := e.Select(t.Context(), query.Reading{SQL: "SELECT * FROM t", Sources: []query.FileRows{{Relation: "t", Scan: scan, Files: files}}})
+	rows, err := e.Select(t.Context(), query.Reading{SQL: "SELECT * FROM t", Sources: []query.FileRows{{Relation: "t", Scan: how, Files: files}}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, rows.Close()) }()
 	return drain(t, rows.Next), s.Version

@@ -187,34 +187,45 @@ func UnderWay(v *store.View, pipeline string) (bool, error) {
 }
 
 // AvailableNow reads what every source holds when it starts, in as many epochs as the limits ask for. The ends are
-// recorded: a run that was killed goes on to the same ends; resumed tells that this was one.
-// When ctx ends it finishes the epoch in hand and returns ctx's error.
+// recorded: a run that was cut short goes on to the same ends, which resumed tells; one that had nothing
+// left to read is followed by a new run at once. When ctx ends it finishes the epoch in hand and returns ctx's error.
 func (j *Job) AvailableNow(ctx context.Context) (resumed bool, err error) {
 	if err := j.Deliver(ctx); err != nil {
 		return false, err
 	}
-	ends, resumed, err := j.ends(ctx)
-	if err != nil {
-		return resumed, err
+	for {
+		ends, resumed, err := j.ends(ctx)
+		if err != nil {
+			return resumed, err
+		}
+		epochs, err := j.upTo(ctx, ends)
+		if err != nil || !resumed || epochs > 0 {
+			return resumed, err
+		}
 	}
+}
+
+// upTo runs epochs until the ends are reached, and records that the run is over.
+func (j *Job) upTo(ctx context.Context, ends map[string]int64) (epochs int, err error) {
 	for {
 		if err := ctx.Err(); err != nil {
-			return resumed, err
+			return epochs, err
 		}
 		more, err := j.advance(ctx, ends)
 		if err != nil {
-			return resumed, err
+			return epochs, err
 		}
 		if !more {
 			break
 		}
+		epochs++
 	}
 	b := j.Store.NewBatch()
 	b.DeleteMeta("end/" + j.ID)
 	if err := j.commitBatch(b); err != nil {
-		return resumed, fmt.Errorf("ending the run of %s: %w", j.Name, err)
+		return epochs, fmt.Errorf("ending the run of %s: %w", j.Name, err)
 	}
-	return resumed, nil
+	return epochs, nil
 }
 
 // ends returns the recorded ends of a run that was killed, or fixes them now. A source that
