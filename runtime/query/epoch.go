@@ -47,6 +47,9 @@ func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 
 func (ep *epoch) run(ctx context.Context) error {
 	for _, s := range ep.work.Steps {
+		if s.Whole {
+			continue
+		}
 		for leaf, n := range s.Program.leafUses() {
 			ep.readers[leaf] += n
 		}
@@ -208,6 +211,9 @@ func (ep *epoch) deliver(ctx context.Context, relation string, fn func(context.C
 
 // step computes one relation.
 func (ep *epoch) step(ctx context.Context, s Step) error {
+	if s.Whole {
+		return ep.whole(ctx, s)
+	}
 	leaf := strings.ToLower(s.Relation)
 	var c *change
 	var err error

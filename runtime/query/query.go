@@ -78,6 +78,8 @@ type Step struct {
 	Relation string // bare name
 	Program  *Program
 	Memory   func(operator string) Memory
+	// Whole: the change is everything the view holds; nothing is computed, remembered or delivered.
+	Whole bool
 	// Deliver, if set, is called once with the relation's net change while it can be read. Empty changes are not delivered.
 	Deliver func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error
 }
