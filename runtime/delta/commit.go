@@ -29,10 +29,12 @@ type Result struct {
 // Pauses between tries grow from the first to the last, with jitter.
 const (
 	firstPause = 2 * time.Millisecond
-	lastPause  = 500 * time.Millisecond
+	lastPause  = 64 * time.Millisecond
 	// unknownTries bounds how often a put of unknown outcome is repeated before that is reported.
 	unknownTries = 10
 )
+
+var errUnknown = errors.New("the store does not show what was written")
 
 // Commit makes the transaction a version of the table, exactly once. Where other versions were written since ReadVersion,
 // it follows them unless it conflicts; it goes on trying until it succeeds, conflicts, or ctx ends. A transaction that was
@@ -101,16 +103,16 @@ func (a *attempt) race(ctx context.Context) (Result, error) {
 		case logstore.Failed:
 			return Result{}, putErr
 		}
-		won, err := a.lookAt(ctx, version)
+		own, err := a.follow(ctx)
 		switch {
-		case err == nil && won:
-			return Result{Version: version}, nil
-		case snapshot.Missing(err):
-			if unknown++; unknown >= unknownTries {
-				return Result{}, fmt.Errorf("writing version %d: the outcome is unknown: %w", version, errors.Join(putErr, err))
-			}
 		case err != nil:
 			return Result{}, err
+		case own:
+			return Result{Version: a.head.version}, nil
+		case a.head.version < version:
+			if unknown++; unknown >= unknownTries {
+				return Result{}, fmt.Errorf("writing version %d: the outcome stays unknown after %d tries: %w", version, unknown, errors.Join(errUnknown, putErr))
+			}
 		}
 		if err := sleep(ctx, pause); err != nil {
 			return Result{}, err
@@ -119,22 +121,29 @@ func (a *attempt) race(ctx context.Context) (Result, error) {
 	}
 }
 
-// lookAt reads the version that was in the way. It is true when that is the transaction itself; otherwise the head
-// has moved there, and the transaction may follow.
-func (a *attempt) lookAt(ctx context.Context, version int64) (bool, error) {
-	actions, err := snapshot.ReadCommit(ctx, a.table.store, version)
-	if err != nil {
-		return false, err
+// follow reads the versions that were written meanwhile and moves the head there. It is true when it met the
+// transaction itself, and stops at it; otherwise the transaction may follow what it met.
+func (a *attempt) follow(ctx context.Context) (own bool, err error) {
+	for {
+		actions, err := snapshot.ReadCommit(ctx, a.table.store, a.head.version+1)
+		if snapshot.Missing(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		w, err := a.head.take(a.head.version+1, actions)
+		if err != nil {
+			return false, err
+		}
+		a.table.head = a.head
+		if committedBy(actions) == a.x.TxnID {
+			return true, nil
+		}
+		if err := a.judge(w); err != nil {
+			return false, err
+		}
 	}
-	w, err := a.head.take(version, actions)
-	if err != nil {
-		return false, err
-	}
-	a.table.head = a.head
-	if committedBy(actions) == a.x.TxnID {
-		return true, nil
-	}
-	return false, a.judge(w)
 }
 
 // actions is the table commit for one version. Everything that depends on the version or the time is set here.
@@ -209,7 +218,7 @@ func (t *Table) checkpointIfDue(ctx context.Context) (bool, error) {
 	if n, err := strconv.ParseInt(h.metadata.Configuration["delta.checkpointInterval"], 10, 64); err == nil && n > 0 {
 		interval = n
 	}
-	if h.version == 0 || h.version%interval != 0 && h.version-h.checkpoint < 2*interval {
+	if h.version == 0 || h.version%interval != 0 && h.version-max(h.checkpoint, 0) < 2*interval {
 		return false, nil
 	}
 	if h.version%interval != 0 {
@@ -220,7 +229,7 @@ func (t *Table) checkpointIfDue(ctx context.Context) (bool, error) {
 		if found {
 			h.checkpoint = hint.Version
 		}
-		if h.version-h.checkpoint < 2*interval {
+		if h.version-max(h.checkpoint, 0) < 2*interval {
 			return false, nil
 		}
 	}

@@ -32,6 +32,10 @@ func (l *Local) PutIfAbsent(ctx context.Context, key string, body []byte) (Outco
 		return Failed, err
 	}
 	final := l.path(key)
+	if _, err := os.Lstat(final); err == nil {
+		// Losing a race is common, and a synced file is a high price for learning that it is lost.
+		return Exists, nil
+	}
 	temp, err := l.stage(final, body)
 	if err != nil {
 		return Failed, err

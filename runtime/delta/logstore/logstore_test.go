@@ -18,6 +18,10 @@ func TestLocal(t *testing.T) {
 	})
 }
 
+func TestMemory(t *testing.T) {
+	storetest.Suite(t, func(t *testing.T) logstore.Store { return storetest.NewMemory() })
+}
+
 func TestFaultyWithoutFaults(t *testing.T) {
 	storetest.Suite(t, func(t *testing.T) logstore.Store {
 		return storetest.FailAt(logstore.NewLocal(t.TempDir()), -1, storetest.Before)
