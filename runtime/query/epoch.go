@@ -150,6 +150,19 @@ func emptyRows(columns batch.Schema) string {
 	return "(SELECT " + strings.Join(parts, ", ") + " WHERE false)"
 }
 
+// counted makes sure that a relation's change is counted, and computed once: it becomes a
+// table unless a sink alone reads it, whose copy counts it, or nobody does.
+func (ep *epoch) counted(ctx context.Context, s Step, c *change) error {
+	readers := ep.readers[strings.ToLower(s.Relation)]
+	switch {
+	case c.stored || readers == 1 && s.Deliver != nil && c.counts.Inserted < 0:
+		return nil
+	case readers == 0:
+		return ep.countChange(ctx, c)
+	}
+	return ep.materialize(ctx, c)
+}
+
 // store makes sure that a change that is read more than once is computed once.
 func (ep *epoch) store(ctx context.Context, leaf string, c *change) error {
 	if c.stored || ep.readers[leaf] <= 1 {
@@ -226,7 +239,7 @@ func (ep *epoch) step(ctx context.Context, s Step) error {
 		return err
 	}
 	ep.changes[leaf] = c
-	if err := ep.store(ctx, leaf, c); err != nil {
+	if err := ep.counted(ctx, s, c); err != nil {
 		return err
 	}
 	if s.Program.holdsResult() && s.Program.FullRefresh == "" {
@@ -238,9 +251,6 @@ func (ep *epoch) step(ctx context.Context, s Step) error {
 		if err := ep.deliver(ctx, s.Relation, s.Deliver); err != nil {
 			return err
 		}
-	}
-	if c.counts.Inserted < 0 && ep.readers[leaf] == 0 {
-		c.counts = batch.Counts{}
 	}
 	ep.result.Relations[s.Relation] = c.counts
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql/driver"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/duckdb/duckdb-go/v2"
@@ -28,7 +29,10 @@ type Written struct {
 
 // Copy runs COPY (query) TO path.
 func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Format) (Written, error) {
-	options := []string{"FORMAT " + format.Name, "RETURN_STATS"}
+	options := []string{"FORMAT " + format.Name}
+	if format.Name == "parquet" { // the other formats have no statistics
+		options = append(options, "RETURN_STATS")
+	}
 	for k, v := range format.Options {
 		options = append(options, k+" "+v)
 	}
@@ -37,7 +41,7 @@ func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Form
 	err := s.engine.conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
 		for i, name := range columns {
 			switch name {
-			case "count":
+			case "count", "Count":
 				out.Rows += number(row[i])
 			case "file_size_bytes":
 				out.Bytes += number(row[i])
@@ -49,6 +53,13 @@ func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Form
 	})
 	if err != nil {
 		return Written{}, fmt.Errorf("writing %s: %w", path, err)
+	}
+	if out.Bytes == 0 {
+		info, err := os.Stat(path)
+		if err != nil {
+			return Written{}, fmt.Errorf("writing %s: %w", path, err)
+		}
+		out.Bytes = info.Size()
 	}
 	if s.first < 0 {
 		s.first = out.Rows
