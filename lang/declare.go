@@ -169,8 +169,8 @@ func (l *loader) inOrder() []*declared {
 // settingsDecl is the streamform block and where it stands.
 type settingsDecl struct {
 	Settings
-	at       *hcl.Range // the first streamform block
-	mismatch bool       // the required version is another one
+	at       *hcl.Range       // the first streamform block
+	mismatch *diag.Diagnostic // that the required version is another one
 	backend  *hcl.Block
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -29,17 +30,19 @@ type Options struct {
 
 // Load reads the *.sf.hcl files of one folder and evaluates them. All mistakes of all
 // files are reported together; syntax errors come first, alone. The Config is complete only when no diagnostic is an
-// error; it is never nil and always has Files, so that diagnostics can be shown.
+// error; otherwise it holds what could be read. It is never nil and always has Files, so that diagnostics can be shown.
 func Load(dir string, o Options) (*Config, diag.Diagnostics) {
 	l := newLoader(dir, o)
 	l.parseFolder()
-	if l.garbled { // what is missing because of a syntax error would be reported as missing
-		return l.config(), l.sortedDiags()
-	}
+	syntax := slices.Clip(l.diags)
 	l.declare()
-	if l.settingsOK() {
-		l.setVariables()
-		l.evaluate()
+	l.setVariables()
+	l.evaluate()
+	switch {
+	case l.garbled: // what is missing because of a syntax error would be reported as missing
+		l.diags = syntax
+	case l.settings.mismatch != nil: // the rest would be about another version's language
+		l.diags = diag.Diagnostics{*l.settings.mismatch}
 	}
 	return l.config(), l.sortedDiags()
 }

@@ -187,3 +187,23 @@ func FuzzLoad(f *testing.F) {
 		}
 	})
 }
+
+// Commands that only need the state's place find it although other files are broken.
+func TestSettingsOfBrokenConfigurations(t *testing.T) {
+	const settings = "streamform {\n backend \"local\" {\n path = \"${var.x}.sfstate\"\n }\n required_version = \"%s\"\n}\nvariable \"x\" { default = \"s\" }\n"
+	for name, c := range map[string]struct{ version, other, want string }{
+		"syntax":  {">= 0.1", "view {", "Unclosed configuration block"},
+		"version": {">= 9.0", "view \"v\" {}", "Unsupported streamform version"},
+		"values":  {">= 0.1", "view \"v\" {}", "Missing required argument"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "a.sf.hcl"), fmt.Appendf(nil, settings, c.version), 0o600))
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "b.sf.hcl"), []byte(c.other), 0o600))
+			cfg, ds := lang.Load(dir, lang.Options{Kinds: kinds(), Version: "0.1.0"})
+			require.Equal(t, `{"path":"s.sfstate"}`, text(t, cfg.Settings.Backend.Value))
+			require.Len(t, ds, 1)
+			require.Equal(t, c.want, ds[0].Summary)
+		})
+	}
+}

@@ -72,23 +72,9 @@ func (l *loader) requireVersion(attr *hcl.Attribute) {
 	if err != nil || want.Check(have.Core()) { // a pre-release counts as the version it leads to
 		return
 	}
-	l.settings.mismatch = true
 	l.fail(&at, "Unsupported streamform version", fmt.Sprintf("This configuration needs streamform %s, and this is version %s. Install a version that fits, or change required_version if the configuration works with this one.", text.AsString(), l.o.Version))
-}
-
-// settingsOK reports whether this version may go on. When it may not, what else was
-// found is left out: it would be about another version's language.
-func (l *loader) settingsOK() bool {
-	if !l.settings.mismatch {
-		return true
-	}
-	for _, d := range l.diags {
-		if d.Summary == "Unsupported streamform version" {
-			l.diags = append(l.diags[:0], d)
-			break
-		}
-	}
-	return false
+	mismatch := l.diags[len(l.diags)-1]
+	l.settings.mismatch = &mismatch
 }
 
 // evaluateBackend reads the backend's attributes, which may use variables and locals.
