@@ -11,16 +11,14 @@ import (
 	"github.com/streamform/streamform/state/local"
 )
 
-// load reads the configuration, once.
+// load reads the configuration, once. Mistakes are told to every caller, warnings to the first.
 func (p *Project) load() diag.Diagnostics {
-	if p.config != nil {
-		return nil
-	}
-	config, ds := lang.Load(".", p.langOptions())
-	p.config = config
+	p.loadForRanges()
+	ds := p.loaded
 	if ds.Failed() {
 		return ds
 	}
+	p.loaded = nil
 	return append(ds, p.settings()...)
 }
 
@@ -28,10 +26,10 @@ func (p *Project) langOptions() lang.Options {
 	return lang.Options{Kinds: p.kinds(), Vars: p.o.Vars, Env: p.o.Environ, Version: p.o.Version}
 }
 
-// loadForRanges reads the configuration so that findings can point into it; what is wrong with it does not matter.
+// loadForRanges reads the configuration so that findings can point into it; what is wrong with it is left for load to tell.
 func (p *Project) loadForRanges() {
 	if p.config == nil {
-		p.config, _ = lang.Load(".", p.langOptions())
+		p.config, p.loaded = lang.Load(".", p.langOptions())
 	}
 }
 

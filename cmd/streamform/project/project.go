@@ -14,6 +14,7 @@ import (
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host"
@@ -38,6 +39,7 @@ type Project struct {
 	o        Options
 	defs     []connector.Definition
 	config   *lang.Config
+	loaded   diag.Diagnostics  // of loading config, not told yet
 	files    map[string][]byte // for snippets; also of texts that are in no file
 	store    *local.Store
 	lockID   string // of the lock that is held; empty: none
