@@ -69,7 +69,7 @@ func snippet(d Diagnostic, files map[string][]byte) *Snippet {
 	before, code := src[from:start], src[from:to]
 	s := &Snippet{
 		Code:                 strings.TrimRight(printable(string(code)), "\r\n"),
-		StartLine:            1 + bytes.Count(src[:from], []byte("\n")),
+		StartLine:            d.Subject.Start.Line,
 		HighlightStartOffset: len(printable(string(before))),
 		Values:               printableValues(d.Values),
 		Call:                 printable(d.Call),
