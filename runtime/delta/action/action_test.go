@@ -36,6 +36,8 @@ func TestWrittenForm(t *testing.T) {
 		want string
 	}{
 		{"no feature lists where the versions use none", action.Action{Protocol: &action.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}}, `{"protocol":{"minReaderVersion":1,"minWriterVersion":2}}`},
+		{"lists where the versions use them, even if empty", action.Action{Protocol: &action.Protocol{MinReaderVersion: 3, MinWriterVersion: 7}}, `{"protocol":{"minReaderVersion":3,"minWriterVersion":7,"readerFeatures":[],"writerFeatures":[]}}`},
+		{"no lists that the versions do not use", action.Action{Protocol: &action.Protocol{MinReaderVersion: 2, MinWriterVersion: 5, ReaderFeatures: []string{}, WriterFeatures: []string{}}}, `{"protocol":{"minReaderVersion":2,"minWriterVersion":5}}`},
 		{"collections are never null", action.Action{Metadata: &action.Metadata{ID: "m"}}, `{"metaData":{"id":"m","format":{"provider":"","options":{}},"partitionColumns":[],"configuration":{}}}`},
 		{"partition values are never null", action.Action{Add: &action.Add{Path: "x"}}, `{"add":{"path":"x","partitionValues":{},"size":0,"modificationTime":0,"dataChange":false}}`},
 		{"a NULL partition is", action.Action{Add: &action.Add{Path: "x", PartitionValues: map[string]*string{"p": nil}}}, `{"add":{"path":"x","partitionValues":{"p":null},"size":0,"modificationTime":0,"dataChange":false}}`},

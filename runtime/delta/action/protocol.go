@@ -1,6 +1,7 @@
 package action
 
 import (
+	"encoding/json"
 	"slices"
 )
 
@@ -32,8 +33,8 @@ const (
 	FeatureWriter = 7
 )
 
-// Protocol says what a reader and a writer of the table must know.
-// The lists are nil where the version does not use them, never empty.
+// Protocol says what a reader and a writer of the table must know. A list is nil where the version does not use
+// it, and only there.
 type Protocol struct {
 	MinReaderVersion int      `json:"minReaderVersion"`
 	MinWriterVersion int      `json:"minWriterVersion"`
@@ -44,13 +45,39 @@ type Protocol struct {
 // Normal returns the protocol with lists where its versions ask for them, and
 // only there.
 func (p Protocol) Normal() Protocol {
-	if p.MinReaderVersion < FeatureReader {
-		p.ReaderFeatures = nil
-	}
-	if p.MinWriterVersion < FeatureWriter {
-		p.WriterFeatures = nil
-	}
+	p.ReaderFeatures = listFrom(p.MinReaderVersion, FeatureReader, p.ReaderFeatures)
+	p.WriterFeatures = listFrom(p.MinWriterVersion, FeatureWriter, p.WriterFeatures)
 	return p
+}
+
+func listFrom(version, first int, list []string) []string {
+	switch {
+	case version < first:
+		return nil
+	case list == nil:
+		return []string{}
+	}
+	return list
+}
+
+// MarshalJSON writes the lists that the versions ask for, empty or not, and no others: readers refuse an empty list
+// where there should be none, and a missing one where there should be one.
+func (p Protocol) MarshalJSON() ([]byte, error) {
+	type lists struct {
+		MinReaderVersion int       `json:"minReaderVersion"`
+		MinWriterVersion int       `json:"minWriterVersion"`
+		ReaderFeatures   *[]string `json:"readerFeatures,omitempty"`
+		WriterFeatures   *[]string `json:"writerFeatures,omitempty"`
+	}
+	p = p.Normal()
+	out := lists{MinReaderVersion: p.MinReaderVersion, MinWriterVersion: p.MinWriterVersion}
+	if p.ReaderFeatures != nil {
+		out.ReaderFeatures = &p.ReaderFeatures
+	}
+	if p.WriterFeatures != nil {
+		out.WriterFeatures = &p.WriterFeatures
+	}
+	return json.Marshal(out)
 }
 
 // Equal tells whether both ask the same of readers and writers.
@@ -118,7 +145,7 @@ func (p Protocol) With(features ...string) Protocol {
 	if len(reader) > 0 {
 		out.MinReaderVersion, out.ReaderFeatures = FeatureReader, reader
 	}
-	return out
+	return out.Normal()
 }
 
 // ReaderFeature tells whether a feature binds readers too, so that it stands in both lists.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -82,7 +81,8 @@ func verify(ctx context.Context, store Store, key string, rows int) error {
 }
 
 // Actions lists what the checkpoint of a snapshot holds: everything needed to go on from its version. Tombstones
-// that no reader of older versions can need any more are left out.
+// that no reader of older versions can need any more are left out. Statistics are always kept as text, also where
+// delta.checkpoint.writeStatsAsJson is off: dropping them would lose what deletion vectors and skipping need.
 func Actions(s *snapshot.Snapshot, now time.Time) []action.Action {
 	var out []action.Action
 	protocol, metadata := s.Protocol.Normal(), s.Metadata
@@ -96,12 +96,8 @@ func Actions(s *snapshot.Snapshot, now time.Time) []action.Action {
 	for _, d := range s.Domains() {
 		out = append(out, action.Action{DomainMetadata: &d})
 	}
-	asText := !strings.EqualFold(metadata.Configuration["delta.checkpoint.writeStatsAsJson"], "false")
 	for _, f := range s.Files {
 		f.DataChange = false
-		if !asText {
-			f.Stats = ""
-		}
 		out = append(out, action.Action{Add: &f})
 	}
 	expired := now.Add(-span(metadata.Configuration, deletedFileRetention, deletedFileRetentionTime)).UnixMilli()
