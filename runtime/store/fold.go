@@ -77,14 +77,7 @@ func (s *Store) fold() (err error) {
 	if err != nil || job.upto == 0 {
 		return err
 	}
-	if err := s.clearDropped(job); err != nil {
-		return err
-	}
-	paths, err := s.writeFolds(job)
-	if err != nil {
-		return errors.Join(err, s.clearFolds())
-	}
-	if err := s.ingest(paths); err != nil {
+	if err := s.foldFiles(job); err != nil {
 		return errors.Join(err, s.clearFolds())
 	}
 	if err := s.finish(job); err != nil {
@@ -93,6 +86,17 @@ func (s *Store) fold() (err error) {
 	s.shrunk.Store(0)
 	s.shrink()
 	return nil
+}
+
+func (s *Store) foldFiles(job *foldJob) error {
+	if err := s.clearDropped(job); err != nil {
+		return err
+	}
+	paths, err := s.writeFolds(job)
+	if err != nil {
+		return err
+	}
+	return s.ingest(paths)
 }
 
 func (s *Store) ingest(paths []string) error {
@@ -160,28 +164,24 @@ func (j *foldJob) ids() []uint64 {
 }
 
 // clearDropped removes the folded keys of tables that were dropped. It comes before
-// the ingestion because it would remove what is ingested, too.
+// the other ingestion because it would remove what that brings, too. A file, and not a
+// write, because ingestion over keys in the memtable would have to flush it.
 func (s *Store) clearDropped(job *foldJob) error {
-	b := s.db.NewBatch()
+	w := foldWriter{s: s, name: fmt.Sprintf("%d-dropped", job.upto)}
 	for _, id := range job.ids() {
 		if job.tables[id].dropped {
-			low, high := span(prefixFolded, id)
-			_ = b.DeleteRange(low, high, nil) // writing into a batch cannot fail
+			if err := w.clear(id); err != nil {
+				return err
+			}
 		}
 	}
-	if b.Empty() {
-		return b.Close()
+	if err := w.close(); err != nil {
+		return err
 	}
-	return s.applyAlone(b)
+	return s.ingest(w.paths)
 }
 
-// applyAlone writes while no commit is being written, and stops the store when it fails, as a commit does.
-func (s *Store) applyAlone(b *pebble.Batch) error {
-	s.committing.Lock()
-	defer s.committing.Unlock()
-	return s.applyOrFail(b)
-}
-
+// applyOrFail writes, and stops the store when that fails, as a commit does.
 func (s *Store) applyOrFail(b *pebble.Batch) error {
 	if err := s.failure(); err != nil {
 		return err
@@ -194,7 +194,7 @@ func (s *Store) applyOrFail(b *pebble.Batch) error {
 
 // writeFolds writes the job's newest values as files to be ingested, sorted.
 func (s *Store) writeFolds(job *foldJob) ([]string, error) {
-	w := foldWriter{s: s, upto: job.upto}
+	w := foldWriter{s: s, name: fmt.Sprint(job.upto)}
 	for _, id := range job.ids() {
 		if err := w.table(id, job.tables[id]); err != nil {
 			return nil, err

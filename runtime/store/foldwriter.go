@@ -15,7 +15,7 @@ const foldFolder = "fold"
 // foldWriter writes sorted keys into files of a bounded size.
 type foldWriter struct {
 	s     *Store
-	upto  uint64 // names the files: a name is not used twice, for Pebble may have linked the file
+	name  string // of the files; not used twice, for Pebble may have linked the file
 	paths []string
 	out   *sstable.Writer
 	size  int64
@@ -48,9 +48,23 @@ func (w *foldWriter) add(table, hash uint64, key, value []byte) error {
 	return nil
 }
 
+// clear removes all keys of a table that were folded before; tables come in order.
+func (w *foldWriter) clear(table uint64) error {
+	if w.out == nil {
+		if err := w.open(); err != nil {
+			return err
+		}
+	}
+	low, high := span(prefixFolded, table)
+	if err := w.out.DeleteRange(low, high); err != nil {
+		return errors.Join(fmt.Errorf("writing sorted table: %w", err), w.close())
+	}
+	return nil
+}
+
 func (w *foldWriter) open() error {
 	fs := w.s.options.FS
-	path := fs.PathJoin(w.s.foldDir(), fmt.Sprintf("%d-%d.sst", w.upto, len(w.paths)))
+	path := fs.PathJoin(w.s.foldDir(), fmt.Sprintf("%s-%d.sst", w.name, len(w.paths)))
 	file, err := fs.Create(path, vfs.WriteCategoryUnspecified)
 	if err != nil {
 		return fmt.Errorf("making sorted table: %w", err)

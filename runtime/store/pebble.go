@@ -36,21 +36,33 @@ type quiet struct{}
 func (quiet) Infof(string, ...any)  {}
 func (quiet) Errorf(string, ...any) {}
 func (quiet) Fatalf(format string, args ...any) {
-	panic(fmt.Errorf("the data directory cannot be written any more: "+format, args...))
+	stop := stopped{message: "the data directory cannot be written any more: " + fmt.Sprintf(format, args...)}
+	for _, a := range args {
+		if err, ok := a.(error); ok {
+			stop.cause = err
+		}
+	}
+	panic(stop)
 }
 
 // stopped is an error after which Pebble must not be used any more.
-type stopped struct{ error }
+type stopped struct {
+	message string
+	cause   error
+}
 
-func (s stopped) Unwrap() error { return s.error }
+func (s stopped) Error() string { return s.message }
+func (s stopped) Unwrap() error { return s.cause }
 
 // caught turns a panic with an error into a stopped error; for the calls into Pebble
 // that report failed writes in this way.
 func caught(err *error) {
 	switch r := recover().(type) {
 	case nil:
+	case stopped:
+		*err = r
 	case error:
-		*err = stopped{r}
+		*err = stopped{r.Error(), r}
 	default:
 		panic(r)
 	}
