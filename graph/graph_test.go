@@ -322,13 +322,13 @@ func TestLargeGraphIsLinear(t *testing.T) {
 	require.Empty(t, ds)
 	require.Len(t, g.Order(), 20_000)
 	require.Len(t, g.Pipelines(func(addr.Resource) string { return "" }, addr.Resource.String), 7)
-	require.Less(t, time.Since(start), 5*time.Second, "an order of magnitude above what it takes on a busy machine")
+	require.Less(t, time.Since(start), 30*time.Second, "far above what it takes, but below anything quadratic")
 
 	cfg.Resources[0].Refs = []lang.Reference{{To: cfg.Resources[19_999].Addr, Attr: "from"}}
 	cfg.Resources[19_999].Refs = append(cfg.Resources[19_999].Refs, lang.Reference{To: cfg.Resources[0].Addr, Attr: "from"})
 	_, ds = graph.Build(cfg, analyze)
 	require.True(t, ds.Failed())
-	require.Less(t, time.Since(start), 10*time.Second)
+	require.Less(t, time.Since(start), time.Minute)
 }
 
 func BenchmarkBuild20000(b *testing.B) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"time"
 
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
@@ -17,9 +16,7 @@ type book struct {
 	store     state.Store
 	head      state.Document // without resources
 	resources map[addr.Resource]state.Resource
-	dirty     bool
-	savedAt   time.Time
-	cost      time.Duration // of the last save
+	unsaved   int // steps that are not in the store yet
 }
 
 func openBook(in Input, d *state.Document) book {
@@ -31,11 +28,14 @@ func openBook(in Input, d *state.Document) book {
 	return b
 }
 
-func (b *book) put(r state.Resource) { b.resources[r.Addr], b.dirty = r, true }
+func (b *book) put(r state.Resource) {
+	b.resources[r.Addr] = r
+	b.unsaved++
+}
 
 func (b *book) remove(a addr.Resource) {
 	delete(b.resources, a)
-	b.dirty = true
+	b.unsaved++
 }
 
 // settle records what changed without anything to do: outputs, and new spellings of what means the same.
@@ -49,7 +49,7 @@ func (b *book) settle(p *plan.Plan) {
 		default:
 			b.head.Outputs[o.Name] = state.Output{Value: o.After, Type: o.Type, Sensitive: o.Sensitive, Digest: o.Digest}
 		}
-		b.dirty = true
+		b.unsaved++
 	}
 	for _, c := range p.Changes {
 		if c.Action == plan.NoOp && c.Class == plan.Noop && c.Desired != nil && !same(c.Prior, c.Desired) {
@@ -76,16 +76,13 @@ func (b *book) document() *state.Document {
 	return d
 }
 
-// Saves that take longer than slowSave are made only when restFactor times as long has passed since the last.
-const (
-	slowSave   = 5 * time.Millisecond
-	restFactor = 10
-)
+// stepsPerSave is how large a state may be for every step to be saved: one of n times as many resources is saved every
+// n steps, so that writing the whole document again and again does not take the most time.
+const stepsPerSave = 200
 
-// saveNow saves after a step, unless that is too much work so soon after the last time.
-func (r *run) saveNow(ctx context.Context) error {
-	b := &r.book
-	if b.cost > slowSave && time.Since(b.savedAt) < restFactor*b.cost {
+// saveStep saves after a step, unless the state is large and there were few steps since the last time.
+func (r *run) saveStep(ctx context.Context) error {
+	if r.book.unsaved*stepsPerSave <= len(r.book.resources) {
 		return nil
 	}
 	return r.save(ctx)
@@ -94,17 +91,15 @@ func (r *run) saveNow(ctx context.Context) error {
 // save writes what is not written yet, also when the command was interrupted.
 func (r *run) save(ctx context.Context) error {
 	b := &r.book
-	if !b.dirty {
+	if b.unsaved == 0 {
 		return nil
 	}
+	b.unsaved = 0 // should it fail, a second try would only say the same again
 	d := b.document()
 	r.result.Document = d
-	start := time.Now()
 	if err := b.store.Save(context.WithoutCancel(ctx), d); err != nil {
-		b.dirty = false // a second try would only say the same again
 		return &SaveError{Document: d, Err: err}
 	}
-	b.head.Serial, b.dirty, b.savedAt = d.Serial, false, time.Now()
-	b.cost = b.savedAt.Sub(start)
+	b.head.Serial = d.Serial
 	return nil
 }

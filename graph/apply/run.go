@@ -15,9 +15,9 @@ import (
 // result tells what was done, also next to an error: *StaleError before anything was done, *ResourceError for a resource that
 // failed, *SaveError when the state could not be written.
 //
-// The state is saved after each step; when that takes long, so often that saving is a small part of the time, and always
-// before the backfill and at the end. A step that a crash kept out of the state is planned again, and Target makes
-// its repetition harmless.
+// The state is saved after each step (a large one after every few: see stepsPerSave), before and after the backfill, and
+// at the end, whatever happens. A step that a crash kept out of the state is planned again, and Target makes its
+// repetition harmless.
 func Run(ctx context.Context, in Input) (Result, error) {
 	start := time.Now()
 	r, err := begin(ctx, in)
@@ -118,7 +118,7 @@ func (r *run) deletes(ctx context.Context, as []addr.Resource) error {
 		}
 		r.result.Counts.Destroy++
 		r.book.remove(a)
-		if err := r.saveNow(ctx); err != nil {
+		if err := r.saveStep(ctx); err != nil {
 			return err
 		}
 	}
@@ -156,7 +156,7 @@ func (r *run) put(ctx context.Context, c plan.Change) error {
 		r.count(c)
 	}
 	r.book.put(recorded)
-	return r.saveNow(ctx)
+	return r.saveStep(ctx)
 }
 
 func (r *run) count(c plan.Change) {

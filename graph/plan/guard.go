@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/streamform/streamform/graph"
@@ -119,7 +120,7 @@ func (m *maker) checkNames() {
 	if m.in.Facts == nil {
 		return
 	}
-	for a := range m.in.Facts.Generations {
+	for _, a := range slices.SortedFunc(maps.Keys(m.in.Facts.Generations), addr.Resource.Compare) {
 		if _, ok := m.config[a]; !ok && m.prior[a] == nil && graph.Carries(a) {
 			m.warn(a, nil, "The runtime has a resource that the state does not record", fmt.Sprintf(
 				"%s is neither in the configuration nor in the state, so it is left as it is.", a))
@@ -135,5 +136,6 @@ func (m *maker) nearest(a addr.Resource) string {
 	for c := range m.prior {
 		candidates = append(candidates, c.String())
 	}
+	slices.Sort(candidates)
 	return schema.Nearest(a.String(), candidates)
 }

@@ -54,7 +54,7 @@ func write(w *graphtest.World, r *rand.Rand, blocks []string) {
 // TestRandomEdits edits a configuration at random and applies it, with failures in between: the plan after a
 // successful apply is always empty, whatever came before, and the order of blocks never matters.
 func TestRandomEdits(t *testing.T) {
-	for seed := range uint64(15) {
+	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		w := graphtest.New(t)
 		for range 4 {
@@ -124,7 +124,7 @@ func TestTenThousandResources(t *testing.T) {
 	again, ds := plan.Make(plan.Input{Config: cfg, Graph: g, Relations: relations, State: d})
 	require.Empty(t, ds)
 	require.True(t, again.Empty())
-	require.Less(t, time.Since(start), 10*time.Second, "several times what it takes on a busy machine")
+	require.Less(t, time.Since(start), time.Minute, "far above what it takes, but below anything quadratic")
 }
 
 func BenchmarkPlan10000(b *testing.B) {
