@@ -65,13 +65,17 @@ type world struct {
 
 func newWorld(t *testing.T, columns batch.Schema) *world {
 	t.Helper()
-	w := &world{t: t, dir: t.TempDir(), memories: map[string]*memory{},
-		scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: columns, OnMalformed: "quarantine"}}
-	w.restart()
 	oracle, err := duck.Open(context.Background())
 	require.NoError(t, err)
-	w.oracle = oracle
 	t.Cleanup(func() { oracle.Close() })
+	return newWorldBeside(t, columns, oracle)
+}
+
+// newWorldBeside shares the plain DuckDB with other worlds.
+func newWorldBeside(t *testing.T, columns batch.Schema, oracle *duck.Conn) *world {
+	w := &world{t: t, dir: t.TempDir(), memories: map[string]*memory{}, oracle: oracle,
+		scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: columns, OnMalformed: "quarantine"}}
+	w.restart()
 	return w
 }
 
@@ -192,7 +196,7 @@ func (w *world) batch(relation string, sqls map[string]string, order []string, r
 	require.NoError(w.t, w.oracle.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE TABLE t AS SELECT * FROM read_json([%s], columns = {%s}, format = 'newline_delimited')",
 		strings.Join(paths, ", "), strings.Join(columns, ", "))))
 	for _, name := range order {
-		require.NoError(w.t, w.oracle.Exec(ctx, "CREATE OR REPLACE VIEW "+name+" AS "+sqls[name]))
+		require.NoError(w.t, w.oracle.Exec(ctx, "CREATE OR REPLACE TEMP VIEW "+name+" AS "+sqls[name]))
 	}
 	var out []string
 	require.NoError(w.t, w.oracle.Rows(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM "+relation, func(_ []string, row []driver.Value) error {
