@@ -123,9 +123,9 @@ type Delivery struct {
 	Generation int64
 	Epoch      int64
 	Change     batch.Change
-	Counts     batch.Counts
-	Key        []string // columns that identify a row of the relation; nil when none
-	AppendOnly bool     // the relation is a stream
+	Counts     batch.Counts // Inserted is -1, and Deleted not known, while nobody has counted the rows: see Counted
+	Key        []string     // columns that identify a row of the relation; nil when none
+	AppendOnly bool         // the relation is a stream
 	// Overwrite: the change is the whole relation, and replaces everything this sink delivered before, in one step.
 	Overwrite bool
 	// Previous is the receipt of this generation's delivery before, nil before the first. With it, a sink notices that

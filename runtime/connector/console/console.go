@@ -63,6 +63,10 @@ func (s *sink) Close() error { return nil }
 
 // Stage puts the lines to be printed into the payload.
 func (s *sink) Stage(ctx context.Context, d connector.Delivery, st connector.Stager) (connector.Staged, error) {
+	d, err := d.Counted(ctx, st)
+	if err != nil {
+		return connector.Staged{}, err
+	}
 	rows, err := st.Query(ctx, query(d, s.rows))
 	if err != nil {
 		return connector.Staged{}, fmt.Errorf("reading the rows to print: %w", err)

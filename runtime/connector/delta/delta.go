@@ -125,6 +125,12 @@ func (s *sink) Stage(ctx context.Context, d connector.Delivery, st connector.Sta
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
 		return connector.Staged{}, folderError(s.dir, err)
 	}
+	if s.mode != modeAppend || d.Change.Deleted != "" {
+		var err error
+		if d, err = d.Counted(ctx, st); err != nil {
+			return connector.Staged{}, err
+		}
+	}
 	target, err := s.target(ctx, d, st)
 	if err != nil {
 		return connector.Staged{}, err
@@ -136,6 +142,9 @@ func (s *sink) Stage(ctx context.Context, d connector.Delivery, st connector.Sta
 	payload, err := json.Marshal(p)
 	if err != nil {
 		return connector.Staged{}, fmt.Errorf("writing the payload of %s: %w", d.Sink, err)
+	}
+	if d.Counts.Inserted < 0 { // an append has counted them by writing them
+		d.Counts.Inserted = target.written
 	}
 	return connector.Staged{Payload: payload, Rows: d.Counts}, nil
 }

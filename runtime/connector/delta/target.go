@@ -30,6 +30,7 @@ type target struct {
 	incoming []columns.Column
 	metadata *action.Metadata // when the delivery makes the table, or gives it other columns
 	files    []action.Add     // live files
+	written  int64            // rows written so far
 }
 
 // target loads the table and checks that this delivery may go there.

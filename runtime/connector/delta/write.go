@@ -63,7 +63,7 @@ func (t *target) write(ctx context.Context, tx *deltalake.Transaction, query str
 	if err != nil {
 		return errors.Join(fmt.Errorf("writing %s: %w", path, err), discard(path))
 	}
-	if written.Rows == 0 {
+	if t.written += written.Rows; written.Rows == 0 {
 		return discard(path)
 	}
 	info, err := syncFile(path)

@@ -20,6 +20,12 @@ func epochFile(d connector.Delivery, format string) string {
 
 // stageAppend writes the epoch's rows to a file of their own.
 func (s *sink) stageAppend(ctx context.Context, d connector.Delivery, st connector.Stager) (staged, error) {
+	if d.Change.Deleted != "" && !d.Overwrite {
+		var err error
+		if d, err = d.Counted(ctx, st); err != nil {
+			return staged{}, err
+		}
+	}
 	if d.Counts.Deleted > 0 && !d.Overwrite {
 		return staged{}, &connector.UserError{Summary: "Rows that were written cannot be taken back",
 			Detail: fmt.Sprintf("Epoch %d deletes %d rows of what %s has appended. Write a view with mode = \"replace\" instead.", d.Epoch, d.Counts.Deleted, d.Sink)}
@@ -44,6 +50,7 @@ func (s *sink) stageAppend(ctx context.Context, d connector.Delivery, st connect
 	if err != nil {
 		return staged{}, err
 	}
+	plan.counts.Inserted = written.Rows
 	if plan.Rows = written.Rows; plan.Rows == 0 {
 		return plan, removeAll(filepath.Join(s.dir, m.From))
 	}

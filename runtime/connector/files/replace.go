@@ -40,6 +40,10 @@ func (s *sink) baseName() string {
 
 // stageReplace applies the change to the rows delivered before and writes them whole.
 func (s *sink) stageReplace(ctx context.Context, d connector.Delivery, st connector.Stager) (staged, error) {
+	d, err := d.Counted(ctx, st)
+	if err != nil {
+		return staged{}, err
+	}
 	base, err := s.base(d)
 	if err != nil {
 		return staged{}, err
@@ -48,7 +52,7 @@ func (s *sink) stageReplace(ctx context.Context, d connector.Delivery, st connec
 	expected := int64(-1)
 	if base != "" {
 		if same, err := unchanged(ctx, d, st); err != nil || same {
-			return staged{}, err
+			return staged{counts: d.Counts}, err
 		}
 		before, err := countRows(ctx, st, base)
 		if err != nil {
@@ -71,7 +75,7 @@ func (s *sink) stageReplace(ctx context.Context, d connector.Delivery, st connec
 				d.Epoch, d.Counts.Deleted, filepath.Join(s.dir, s.baseName()), d.Sink)}
 		return staged{}, errors.Join(lost, removeAll(filepath.Join(s.dir, m.From)))
 	}
-	plan := staged{Moves: []move{m}, Rows: written.Rows,
+	plan := staged{Moves: []move{m}, Rows: written.Rows, counts: d.Counts,
 		Owner: &owner{Pipeline: d.Pipeline, Sink: d.Sink, Generation: d.Generation, Base: s.baseName(), mark: m.mark}}
 	if s.format != "parquet" {
 		data, _, err := s.write(ctx, st, selectBase(d.Change.Columns, filepath.Join(s.dir, m.From)), newMove(d, "data."+s.format))

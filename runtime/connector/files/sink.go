@@ -115,6 +115,8 @@ type staged struct {
 	Remove []string `json:"remove,omitempty"` // files of earlier deliveries that these replace
 	Owner  *owner   `json:"owner,omitempty"`  // replace: whose content the folder then holds
 	Rows   int64    `json:"rows"`
+
+	counts batch.Counts // of the change
 }
 
 // move gives a finished hidden file its name.
@@ -153,7 +155,7 @@ func (s *sink) Stage(ctx context.Context, d connector.Delivery, st connector.Sta
 	if err != nil {
 		return connector.Staged{}, fmt.Errorf("writing the payload of %s: %w", d.Sink, err)
 	}
-	return connector.Staged{Payload: payload, Rows: d.Counts}, nil
+	return connector.Staged{Payload: payload, Rows: plan.counts}, nil
 }
 
 // write copies a query's rows to a hidden file that is complete and synced when it returns. The
