@@ -212,6 +212,7 @@ func (m *maker) compareValues(c *Change, r lang.Resource) (class Class, reasons 
 		return Noop, nil, false
 	}
 	class = Noop
+	var decisive []string
 	for _, change := range schema.Changed(r.Kind, before, r.Value) {
 		if change.Cost == schema.CostSemantics && m.sameMeaning(c, change) {
 			continue
@@ -231,8 +232,15 @@ func (m *maker) compareValues(c *Change, r lang.Resource) (class Class, reasons 
 		default:
 			m.warnRestated(r, change)
 			regenerate = true
-			reasons = append(reasons, change.Path+" has changed")
+			decisive = append(decisive, change.Path)
 		}
+	}
+	switch len(decisive) {
+	case 0:
+	case 1:
+		reasons = append(reasons, decisive[0]+" has changed")
+	default:
+		reasons = append(reasons, strings.Join(decisive, ", ")+" have changed")
 	}
 	return class, reasons, regenerate
 }

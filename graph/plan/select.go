@@ -71,7 +71,7 @@ func (m *maker) deletes() {
 			continue
 		}
 		c := &Change{Addr: a, Action: Delete, Class: InPlace, Before: p.Attributes, Prior: p}
-		if !configured {
+		if !configured && m.in.Mode != Destroy {
 			c.Because = "because " + a.String() + " is not in configuration"
 		}
 		m.changes[a] = c

@@ -169,7 +169,12 @@ func (v value) mapping(before, after map[string]any) {
 	}
 	width := keyWidth(shown)
 	for _, k := range shown {
-		v.attribute(fmt.Sprintf("%-*s = ", width, key(k)), before[k], after[k])
+		label := fmt.Sprintf("%-*s = ", width, key(k))
+		if after[k] == nil {
+			v.whole("-", label, before[k], "")
+			continue
+		}
+		v.attribute(label, before[k], after[k])
 	}
 	v.flushHidden(&hidden)
 }
