@@ -118,7 +118,7 @@ type Written struct {
 
 // Delivery is one epoch's change for one sink.
 type Delivery struct {
-	Pipeline   string // stable id of the pipeline
+	Pipeline   string // stable id of the stretch of epochs these are; another one when the sink was created anew
 	Sink       string // address
 	Generation int64
 	Epoch      int64

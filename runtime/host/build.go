@@ -23,7 +23,9 @@ func isSink(a address) bool { return a.Block == addr.Sink }
 type buildRecord struct {
 	Generations []string         `json:"generations"` // IDs of what is being built, sorted
 	Done        map[string]int64 `json:"done"`        // by source ID: ordinal up to which it was replayed
-	// Scratch is the memory of live relations that are computed again, because something being built reads them. It is
+	Begun       bool             `json:"begun,omitempty"`
+	Epoch       int64            `json:"epoch,omitempty"` // the pipeline's, after the last that was replayed
+	// Scratch is the memory of live streams that are computed again, because something being built reads them. It is
 	// dropped at cut-over.
 	Scratch map[address]*generation `json:"scratch,omitempty"`
 }
@@ -35,13 +37,14 @@ type builder struct {
 	job    *job.Job
 	tally  *tally
 	again  []address // relations to compute: being built, or read by what is; what is read first
+	held   []address // live views that these read as they stand
 }
 
 // build brings what is being built up to where the live generations are, and cuts over.
 func (h *Host) build(ctx context.Context, n *network, p *pipeline, t *tally) (err error) {
 	b := &builder{workshop: h.workshop(n, p), tally: t}
 	defer func() { err = errors.Join(err, b.close()) }()
-	b.again = b.needed()
+	b.findNeeded()
 	if err := b.resume(); err != nil {
 		return err
 	}
@@ -65,9 +68,10 @@ func (h *Host) build(ctx context.Context, n *network, p *pipeline, t *tally) (er
 	return b.cutOver(ctx, ends)
 }
 
-// needed are the relations that have to be computed for what is being built.
-func (b *builder) needed() []address {
-	need := map[address]bool{}
+// findNeeded finds the relations that have to be computed for what is being built, and the live views
+// that are read as they stand.
+func (b *builder) findNeeded() {
+	need, held := map[address]bool{}, map[address]bool{}
 	var want func(a address)
 	want = func(a address) {
 		if need[a] {
@@ -75,14 +79,17 @@ func (b *builder) needed() []address {
 		}
 		need[a] = true
 		for _, in := range b.network.inputs[a] {
-			if b.reads(a, in) {
+			switch {
+			case !b.reads(a, in):
+			case b.isHeld(in):
+				held[in] = true
+			default:
 				want(in)
 			}
 		}
 	}
 	for _, a := range b.pipeline.members {
-		r := b.workshop.record(a)
-		if r.Building == nil {
+		if b.workshop.record(a).Building == nil {
 			continue
 		}
 		if !isSink(a) {
@@ -90,13 +97,24 @@ func (b *builder) needed() []address {
 			continue
 		}
 		for _, in := range b.network.inputs[a] {
-			held := in.Block == addr.View && b.workshop.record(in).Building == nil
-			if b.reads(a, in) && !held {
+			if b.reads(a, in) && !b.isHeld(in) {
 				want(in)
 			}
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(b.pipeline.members), func(a address) bool { return !need[a] })
+	for _, a := range b.pipeline.members {
+		if need[a] {
+			b.again = append(b.again, a)
+		}
+		if held[a] {
+			b.held = append(b.held, a)
+		}
+	}
+}
+
+// isHeld reports whether a relation's rows are there to be read.
+func (b *builder) isHeld(a address) bool {
+	return a.Block == addr.View && b.workshop.record(a).Building == nil
 }
 
 // reads reports whether the newest generation of a reads in; the network knows the live one's inputs, too.
@@ -118,7 +136,13 @@ func (b *builder) resume() error {
 			return fmt.Errorf("reading the build: %w", err)
 		}
 	}
-	if known && slices.Equal(b.record.Generations, b.generations(e)) && b.scratched() {
+	epoch, err := job.Epoch(e.view, b.pipeline.id)
+	if err != nil {
+		return fmt.Errorf("reading the build: %w", err)
+	}
+	// Views that were read as they stood may have moved on since.
+	moved := len(b.held) > 0 && b.record.Begun && b.record.Epoch != epoch
+	if known && !moved && slices.Equal(b.record.Generations, b.generations(e)) && b.scratched() {
 		return nil
 	}
 	if err := b.restart(e); err != nil {
@@ -193,7 +217,7 @@ func (b *builder) generations(e *edit) []string {
 func (b *builder) write(batch *store.Batch, done map[string]int64) error {
 	record := b.record
 	if done != nil {
-		record.Done = done
+		record.Done, record.Begun, record.Epoch = done, true, b.job.Epoch()+1
 	}
 	data, err := json.Marshal(record)
 	if err != nil {
@@ -303,8 +327,15 @@ func (b *builder) computed(ctx context.Context, a address) (job.Relation, error)
 
 // replay computes what is being built up to the ends. Sinks that never had rows receive them as they come.
 func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
-	r := job.Replay{Done: maps.Clone(b.record.Done), Ends: ends, Report: b.tally.replayed}
+	r := job.Replay{Done: maps.Clone(b.record.Done), Begun: b.record.Begun, Ends: ends, Report: b.tally.replayed}
 	r.Save = func(batch *store.Batch, done map[string]int64) error { return b.write(batch, done) }
+	for _, a := range b.held {
+		view, err := b.relation(ctx, a, newest)
+		if err != nil {
+			return err
+		}
+		r.Views = append(r.Views, view)
+	}
 	holding := false
 	for _, a := range b.again {
 		if a.Block == addr.Source {
@@ -330,7 +361,7 @@ func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
 	if !holding && len(r.Sinks) == 0 {
 		return nil
 	}
-	if nothingRead(ends) {
+	if nothingRead(ends) && len(r.Views) == 0 {
 		return nil // the live epochs that follow the cut-over read everything
 	}
 	return b.job.Replay(ctx, r)

@@ -25,6 +25,7 @@ type record struct {
 	Live     *generation   `json:"live,omitempty"`     // the one that serves
 	Building *generation   `json:"building,omitempty"` // the one Backfill computes and makes live
 	Pipeline string        `json:"pipeline,omitempty"` // the one it was last a member of
+	Life     string        `json:"life"`               // stays over generations and pipelines, until it is deleted
 }
 
 // generation is one incarnation of a resource.

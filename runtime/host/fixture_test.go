@@ -121,7 +121,7 @@ func (w *world) sourceRelation(a addr.Resource, value json.RawMessage) *host.Rel
 	w.t.Helper()
 	sample, err := w.host.Infer(w.t.Context(), a, value)
 	require.NoError(w.t, err)
-	r := &host.Relation{Columns: scan.Columns(sample.Scan), AppendOnly: true, Identity: string(value),
+	r := &host.Relation{Columns: scan.Columns(sample.Scan), AppendOnly: true, Identity: a.String(),
 		Sides: map[string]batch.Schema{"malformed": query.SideColumns("malformed"), "rescued": query.SideColumns("rescued")}}
 	w.know(query.Relation{Name: a.Name, Columns: r.Columns, AppendOnly: true, Identity: r.Identity})
 	w.know(query.Relation{Name: a.Name + ".malformed", Columns: r.Sides["malformed"], AppendOnly: true, Identity: r.Identity + ".malformed"})

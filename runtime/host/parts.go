@@ -83,7 +83,7 @@ func (w *workshop) sink(ctx context.Context, a addr.Resource, of world) (job.Sin
 	if s, ok := w.sinks[g.ID]; ok {
 		return s, nil
 	}
-	s, err := w.host.sink(ctx, a, g)
+	s, err := w.host.sink(ctx, w.record(a), g)
 	if err != nil {
 		return s, err
 	}
@@ -101,9 +101,9 @@ func (w *workshop) sink(ctx context.Context, a addr.Resource, of world) (job.Sin
 }
 
 // sink opens a sink that is fit for publishing.
-func (h *Host) sink(ctx context.Context, a addr.Resource, g *generation) (job.Sink, error) {
-	to, err := h.openSink(ctx, a, g)
-	return job.Sink{Addr: a, ID: g.ID, Generation: g.Number, Overwrite: g.Replace, To: to}, err
+func (h *Host) sink(ctx context.Context, r *record, g *generation) (job.Sink, error) {
+	to, err := h.openSink(ctx, r.Addr, g)
+	return job.Sink{Addr: r.Addr, ID: g.ID, Life: r.Life, Generation: g.Number, Overwrite: g.Replace, To: to}, err
 }
 
 // relation compiles a stream or view as it stands among the others.
@@ -293,7 +293,7 @@ func (h *Host) drain(ctx context.Context, pipeline string) error {
 			if g == nil || !pending[g.ID] {
 				continue
 			}
-			s, err := h.sink(ctx, r.Addr, g)
+			s, err := h.sink(ctx, r, g)
 			if err != nil {
 				return err
 			}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/google/uuid"
+
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/job"
@@ -44,7 +46,7 @@ func (h *Host) Put(_ context.Context, r Resource) error {
 	}
 	e := h.catalog.edit()
 	defer e.close()
-	next := &record{Addr: r.Addr}
+	next := &record{Addr: r.Addr, Life: uuid.NewString()}
 	if had, ok := h.catalog.records[r.Addr]; ok {
 		*next = *had
 	}
@@ -75,9 +77,10 @@ func (h *Host) Put(_ context.Context, r Resource) error {
 // carries reports whether rows flow through a resource.
 func carries(a addr.Resource) bool { return a.Block.IsRelation() || a.Block == addr.Sink }
 
-// meansSame reports whether what a generation remembers fits a resource: its query has not changed.
+// meansSame reports whether what a generation remembers fits a resource: its query has not changed. Of
+// sources and sinks the generation's number tells.
 func meansSame(g *generation, r Resource) bool {
-	return g.Relation == nil || r.Relation == nil || g.Relation.Identity == r.Relation.Identity
+	return r.Addr.Block == addr.Source || g.Relation == nil || r.Relation == nil || g.Relation.Identity == r.Relation.Identity
 }
 
 func sameValue(g *generation, r Resource) bool {

@@ -16,6 +16,7 @@ import (
 // section is what one epoch computes.
 type section struct {
 	intakes   []intake
+	views     []Relation // read as they stand
 	relations []Relation
 	sinks     []Sink
 	forget    bool // relations start empty, and what they would remember is dropped
@@ -78,6 +79,9 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 		}
 		work.Inputs = append(work.Inputs, input)
 	}
+	for _, v := range o.views {
+		work.Steps = append(work.Steps, query.Step{Relation: v.Addr.Name, Program: v.Program, Memory: memory(view, v, false), Whole: true})
+	}
 	for _, r := range o.relations {
 		work.Steps = append(work.Steps, query.Step{Relation: r.Addr.Name, Program: r.Program,
 			Memory: memory(view, r, o.forget), Deliver: j.deliverer(o, r.Addr.Name)})
@@ -130,8 +134,9 @@ func (j *Job) deliverer(o *outcome, relation string) deliverFunc {
 }
 
 func (j *Job) stage(ctx context.Context, s Sink, d connector.Delivery, st connector.Stager) (parcel, error) {
-	d.Pipeline, d.Sink, d.Generation = j.ID, s.Addr.String(), s.Generation
+	d.Pipeline, d.Sink, d.Generation = s.Life, s.Addr.String(), s.Generation
 	d.Key, d.AppendOnly, d.Overwrite = s.Key, s.AppendOnly, s.Overwrite
+	d.Previous = j.receipts[s.ID].Receipt
 	staged, err := s.To.Stage(ctx, d, st)
 	if err != nil {
 		return parcel{}, j.failure(s.Addr.String(), fmt.Errorf("staging for %s: %w", s.Addr, err))

@@ -40,6 +40,7 @@ type Relation struct {
 type Sink struct {
 	Addr       addr.Resource
 	ID         string // of this generation; names its receipts in the store
+	Life       string // stable over generations and pipelines; another when the sink was created anew
 	Generation int64
 	From       string       // the relation's bare name
 	Columns    batch.Schema // of the relation
@@ -133,6 +134,9 @@ func (j *Job) load() error {
 	}
 	for _, s := range append(slices.Clone(j.Sinks), j.Beside...) {
 		if j.counters[s.ID], err = ReadCounters(view, s.ID); err != nil {
+			return err
+		}
+		if j.receipts[s.ID], _, err = ReadReceipt(view, s.ID); err != nil {
 			return err
 		}
 	}

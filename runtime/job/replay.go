@@ -15,6 +15,8 @@ import (
 // Replay computes relations that are being built beside the live ones, from the files of sources the live ones have read and
 // from sources that are being built as well. Ledgers and positions of the live ones stay as they are.
 type Replay struct {
+	Views     []Relation       // live views that the first epoch reads as they stand
+	Begun     bool             // there was a first epoch
 	Relations []Relation       // what is read before what reads it
 	Sinks     []Sink           // given each epoch's change
 	Done      map[string]int64 // by source ID: ordinal up to which the relations have read; not of fresh sources
@@ -81,6 +83,10 @@ func (j *Job) Replay(ctx context.Context, r Replay) error {
 
 func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 	s := section{relations: r.Relations, sinks: r.Sinks}
+	loading := !r.Begun && len(r.Views) > 0
+	if loading {
+		s.views = r.Views
+	}
 	done := map[string]int64{}
 	files := 0
 	for _, reader := range j.sources {
@@ -100,7 +106,7 @@ func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 		files += len(in.records)
 		s.intakes = append(s.intakes, in)
 	}
-	if files == 0 && !j.uncomputed(r.Relations) {
+	if files == 0 && !loading && !j.uncomputed(r.Relations) {
 		return false, nil
 	}
 	o, err := j.compute(ctx, s)
@@ -120,7 +126,7 @@ func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 	for _, a := range read {
 		a.settle()
 	}
-	r.Done = done
+	r.Done, r.Begun = done, true
 	j.reportReplay(o, r.Report)
 	return true, nil
 }
