@@ -11,13 +11,14 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/statement"
 )
 
 // Compiler analyses SQL against relations that hold no rows. It reaches no file
 // and no network. It is safe for concurrent use.
 type Compiler struct {
 	workers   chan *duck.Conn
-	functions functions
+	functions statement.Functions
 }
 
 // keptOptimizers rewrite logic; all others depend on statistics of the empty
@@ -39,7 +40,7 @@ func NewCompiler(ctx context.Context, workers int) (*Compiler, error) {
 	conn := <-c.workers
 	defer func() { c.workers <- conn }()
 	var err error
-	c.functions, err = loadFunctions(ctx, conn)
+	c.functions, err = statement.LoadFunctions(ctx, conn)
 	return c, err
 }
 
@@ -96,11 +97,11 @@ func (c *Compiler) Names(ctx context.Context, sql string) ([]Name, error) {
 		return nil, err
 	}
 	defer func() { c.workers <- conn }()
-	s, err := parse(ctx, conn, sql)
+	s, err := statement.Parse(ctx, conn, sql)
 	if err != nil {
 		return nil, err
 	}
-	return s.names(sql), nil
+	return s.Names(), nil
 }
 
 // Types checks DuckDB type texts, such as the columns of a source, and returns them as DESCRIBE prints them. A
@@ -146,23 +147,23 @@ func (c *Compiler) Compile(ctx context.Context, q Query) (*Program, error) {
 }
 
 func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Program, error) {
-	s, err := parse(ctx, conn, q.SQL)
+	s, err := statement.Parse(ctx, conn, q.SQL)
 	if err != nil {
 		return nil, err
 	}
-	if e := c.functions.check(s, q.SQL); e != nil {
+	if e := c.functions.Check(s); e != nil {
 		return nil, e
 	}
 	b := &binding{ctx: ctx, conn: conn, relations: map[string]Relation{}}
-	if err := b.declare(s.names(q.SQL), q.Relations); err != nil {
+	if err := b.declare(s.Names(), q.Relations); err != nil {
 		return nil, err
 	}
 	doc, err := b.plan(q.SQL)
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{SQL: q.SQL, body: s.body, Reads: b.reads, stream: q.Stream}
-	if p.Columns, err = b.describe(s.body); err != nil {
+	p := &Program{SQL: q.SQL, body: s.Body, Reads: b.reads, stream: q.Stream}
+	if p.Columns, err = b.describe(s.Body); err != nil {
 		return nil, err
 	}
 	if e := uniqueColumns(p.Columns); e != nil {
@@ -172,7 +173,7 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 		return nil, err
 	}
 	if q.Stream && !p.AppendOnly {
-		return nil, c.streamError(s, q.SQL, p)
+		return nil, c.streamError(s, p)
 	}
 	return p, p.setKey(q.Keys)
 }
@@ -189,8 +190,8 @@ func uniqueColumns(columns batch.Schema) *Error {
 	return nil
 }
 
-func (c *Compiler) streamError(s *statement, sql string, p *Program) *Error {
-	what, start, end := c.functions.correctionPlace(s, sql)
+func (c *Compiler) streamError(s *statement.Statement, p *Program) *Error {
+	what, start, end := c.functions.CorrectionPlace(s)
 	if what == "" {
 		what = "this query"
 		if p.FullRefresh != "" {
@@ -261,14 +262,14 @@ func columnList(columns batch.Schema) string {
 func (b *binding) plan(sql string) ([]byte, error) {
 	doc, err := b.conn.Value(b.ctx, "SELECT CAST(json_serialize_plan("+logical.Text(sql)+", optimize := true) AS VARCHAR)")
 	if err != nil {
-		return nil, &Error{Summary: "Invalid SQL", Detail: sentence(firstLine(err.Error()))}
+		return nil, &Error{Summary: "Invalid SQL", Detail: statement.Sentence(firstLine(err.Error()))}
 	}
-	var r report
+	var r statement.Report
 	if err := json.Unmarshal([]byte(doc), &r); err != nil {
 		return nil, fmt.Errorf("reading the bound plan: %w", err)
 	}
 	if r.Error && r.Type != "not implemented" && r.Type != "serialization" {
-		return nil, r.asError(sql)
+		return nil, r.AsError(sql)
 	}
 	return []byte(doc), nil
 }
@@ -276,7 +277,7 @@ func (b *binding) plan(sql string) ([]byte, error) {
 func (b *binding) describe(body string) (batch.Schema, error) {
 	rows, err := b.conn.Text(b.ctx, "SELECT column_name, column_type FROM (DESCRIBE ("+body+"\n))")
 	if err != nil {
-		return nil, &Error{Summary: "Invalid SQL", Detail: sentence(firstLine(err.Error()))}
+		return nil, &Error{Summary: "Invalid SQL", Detail: statement.Sentence(firstLine(err.Error()))}
 	}
 	var out batch.Schema
 	for _, r := range rows {

@@ -3,18 +3,13 @@ package query
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/statement"
 )
 
 // Name is one relation that a query reads, and where it stands in the text.
-type Name struct {
-	Schema   string // "purchases" in purchases.malformed; empty for a bare name
-	Relation string
-	Start    int // bytes, End exclusive
-	End      int
-}
+type Name = statement.Name
 
 // Relation is what a query may read while it is compiled.
 type Relation struct {
@@ -44,16 +39,8 @@ type Operator struct {
 	Reason   string   // full_refresh: why
 }
 
-// Error is what is wrong with a query: a user's mistake. Start and End are byte
-// offsets in the SQL, equal when the place is unknown.
-type Error struct {
-	Summary string
-	Detail  string
-	Start   int
-	End     int
-}
-
-func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Summary, e.Detail) }
+// Error is what is wrong with a query: a user's mistake, and where it is.
+type Error = statement.Error
 
 // Memory is what one operator remembered up to the last commit.
 type Memory interface {

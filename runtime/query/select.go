@@ -11,6 +11,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/result"
 	"github.com/streamform/streamform/runtime/query/scan"
+	"github.com/streamform/streamform/runtime/query/statement"
 )
 
 // Select answers a Reading. Only relations that the SQL names, directly or
@@ -24,15 +25,15 @@ func (e *Engine) Select(ctx context.Context, r Reading) (*Rows, error) {
 }
 
 func (e *Engine) open(ctx context.Context, r Reading) (*Rows, error) {
-	s, err := parse(ctx, e.conn, r.SQL)
+	s, err := statement.Parse(ctx, e.conn, r.SQL)
 	if err != nil {
 		return nil, err
 	}
-	if bad := readingRules(s, r.SQL); bad != nil {
+	if bad := statement.CheckReading(s); bad != nil {
 		return nil, bad
 	}
 	b := &reading{Engine: e, r: r, bound: map[string]bool{}}
-	for _, n := range s.names(r.SQL) {
+	for _, n := range s.Names() {
 		if err := b.bind(ctx, logical.RelationLeaf(n.Schema, n.Relation)); err != nil {
 			return nil, err
 		}
@@ -41,7 +42,7 @@ func (e *Engine) open(ctx context.Context, r Reading) (*Rows, error) {
 	if _, err := described.plan(r.SQL); err != nil {
 		return nil, err
 	}
-	columns, err := described.describe(s.body)
+	columns, err := described.describe(s.Body)
 	if err != nil {
 		return nil, err
 	}
@@ -54,30 +55,11 @@ func (e *Engine) open(ctx context.Context, r Reading) (*Rows, error) {
 	for _, n := range names {
 		list = append(list, "CAST("+n+" AS VARCHAR)")
 	}
-	rows, err := e.conn.Open(ctx, fmt.Sprintf("SELECT %s FROM (%s\n) t(%s)", strings.Join(list, ", "), s.body, strings.Join(names, ", ")))
+	rows, err := e.conn.Open(ctx, fmt.Sprintf("SELECT %s FROM (%s\n) t(%s)", strings.Join(list, ", "), s.Body, strings.Join(names, ", ")))
 	if err != nil {
-		return nil, &Error{Summary: "The query failed", Detail: sentence(firstLine(err.Error()))}
+		return nil, &Error{Summary: "The query failed", Detail: statement.Sentence(firstLine(err.Error()))}
 	}
 	return result.New(columns, rows, func() error { return e.clear(context.WithoutCancel(ctx)) }), nil
-}
-
-// readingRules keeps an ad-hoc query to relations: volatile functions are fine, files are not.
-func readingRules(s *statement, sql string) *Error {
-	var found *Error
-	visit(s.tree, func(m map[string]any) bool {
-		if text(m, "type") != "TABLE_FUNCTION" || found != nil {
-			return true
-		}
-		fn, _ := m["function"].(map[string]any)
-		if name := strings.ToLower(text(fn, "function_name")); !tableFunctionAllowed(name) {
-			found = tableFunctionError(name)
-			if at, ok := location(m); ok && at <= len(sql) {
-				found.Start, found.End = at, at+wordLength(sql[at:], "")
-			}
-		}
-		return true
-	})
-	return found
 }
 
 // reading binds the relations of one ad-hoc query.

@@ -1,4 +1,5 @@
-package query
+// Package statement parses SQL with DuckDB, finds the relations it reads, and says what is wrong with it and where.
+package statement
 
 import (
 	"bytes"
@@ -14,27 +15,47 @@ import (
 	"github.com/streamform/streamform/runtime/query/logical"
 )
 
-// statement is a parsed SELECT: DuckDB's own tree, as json_serialize_sql writes it.
-type statement struct {
-	tree any
-	body string // the text without a closing semicolon
+// Name is one relation that a query reads, and where it stands in the text.
+type Name struct {
+	Schema   string // "purchases" in purchases.malformed; empty for a bare name
+	Relation string
+	Start    int // bytes, End exclusive
+	End      int
 }
 
-// parse reads one SELECT. Anything else is an *Error.
-func parse(ctx context.Context, c *duck.Conn, sql string) (*statement, error) {
+// Error is what is wrong with a query: a user's mistake. Start and End are byte
+// offsets in the SQL, equal when the place is unknown.
+type Error struct {
+	Summary string
+	Detail  string
+	Start   int
+	End     int
+}
+
+func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Summary, e.Detail) }
+
+// Statement is a parsed SELECT: DuckDB's own tree, as json_serialize_sql writes it.
+type Statement struct {
+	tree any
+	sql  string
+	Body string // the text without a closing semicolon
+}
+
+// Parse reads one SELECT. Anything else is an *Error.
+func Parse(ctx context.Context, c *duck.Conn, sql string) (*Statement, error) {
 	doc, err := c.Value(ctx, "SELECT CAST(json_serialize_sql("+logical.Text(sql)+") AS VARCHAR)")
 	if err != nil {
 		return nil, fmt.Errorf("parsing SQL: %w", err)
 	}
 	var out struct {
-		report
+		Report
 		Statements []json.RawMessage `json:"statements"`
 	}
 	if err := json.Unmarshal([]byte(doc), &out); err != nil {
 		return nil, fmt.Errorf("reading the parsed SQL: %w", err)
 	}
 	if out.Error {
-		return nil, out.asError(sql)
+		return nil, out.AsError(sql)
 	}
 	if len(out.Statements) != 1 {
 		return nil, &Error{Summary: "One SELECT is needed", Detail: fmt.Sprintf("The text holds %d statements. Keep the SELECT that defines the relation and remove the others.", len(out.Statements))}
@@ -45,11 +66,11 @@ func parse(ctx context.Context, c *duck.Conn, sql string) (*statement, error) {
 	if err := dec.Decode(&tree); err != nil {
 		return nil, fmt.Errorf("reading the parsed SQL: %w", err)
 	}
-	return &statement{tree: tree, body: withoutSemicolon(sql)}, nil
+	return &Statement{tree: tree, sql: sql, Body: withoutSemicolon(sql)}, nil
 }
 
-// report is an error as DuckDB's JSON functions write it.
-type report struct {
+// Report is an error as DuckDB's JSON functions write it.
+type Report struct {
 	Error    bool   `json:"error"`
 	Type     string `json:"error_type"`
 	Message  string `json:"error_message"`
@@ -58,8 +79,9 @@ type report struct {
 	Name     string `json:"name"`
 }
 
-func (r report) asError(sql string) *Error {
-	e := &Error{Summary: "Invalid SQL", Detail: sentence(r.Message)}
+// AsError turns the report into what the user is told about sql.
+func (r Report) AsError(sql string) *Error {
+	e := &Error{Summary: "Invalid SQL", Detail: Sentence(r.Message)}
 	switch {
 	case strings.Contains(r.Message, "Only SELECT statements"):
 		e.Summary, e.Detail = "Only a SELECT can define a relation", "Statements that change data, files or settings are not allowed here. Write the SELECT whose rows the relation should hold."
@@ -78,7 +100,8 @@ func (r report) asError(sql string) *Error {
 	return e
 }
 
-func sentence(s string) string {
+// Sentence begins a message with a capital letter and ends it with a full stop.
+func Sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return s
@@ -152,8 +175,9 @@ func location(m map[string]any) (int, bool) {
 	return int(u), true
 }
 
-// names lists the relations read, in the order they stand in the text.
-func (s *statement) names(sql string) []Name {
+// Names lists the relations read, without CTEs, in the order they stand in the text.
+func (s *Statement) Names() []Name {
+	sql := s.sql
 	var out []Name
 	collectNames(s.tree, nil, func(m map[string]any) {
 		n := Name{Schema: text(m, "schema_name"), Relation: text(m, "table_name")}

@@ -1,4 +1,4 @@
-package query
+package statement
 
 import (
 	"context"
@@ -8,14 +8,15 @@ import (
 	"github.com/streamform/streamform/runtime/query/duck"
 )
 
-// functions is what the compiler knows about DuckDB's functions.
-type functions struct {
+// Functions is what is known about DuckDB's functions.
+type Functions struct {
 	volatile   map[string]bool // another answer at another time
 	aggregates map[string]bool
 }
 
-func loadFunctions(ctx context.Context, c *duck.Conn) (functions, error) {
-	f := functions{volatile: map[string]bool{}, aggregates: map[string]bool{}}
+// LoadFunctions asks DuckDB for its functions.
+func LoadFunctions(ctx context.Context, c *duck.Conn) (Functions, error) {
+	f := Functions{volatile: map[string]bool{}, aggregates: map[string]bool{}}
 	rows, err := c.Text(ctx, "SELECT DISTINCT function_name, function_type, CAST(stability AS VARCHAR) FROM duckdb_functions()")
 	if err != nil {
 		return f, fmt.Errorf("listing DuckDB's functions: %w", err)
@@ -44,8 +45,9 @@ func tableFunctionAllowed(name string) bool {
 	return false
 }
 
-// check refuses SQL whose result depends on anything but the relations it reads.
-func (f functions) check(s *statement, sql string) *Error {
+// Check refuses SQL whose result depends on anything but the relations it reads.
+func (f Functions) Check(s *Statement) *Error {
+	sql := s.sql
 	var found *Error
 	fail := func(m map[string]any, e *Error) {
 		if at, ok := location(m); ok && at <= len(sql) {
@@ -109,10 +111,10 @@ func volatileError(name string) *Error {
 	return &Error{Summary: "Volatile function", Detail: fmt.Sprintf("%s gives another answer each time it runs, so the relation could not be kept equal to its SQL over the same input. %s", name, instead)}
 }
 
-// correctionPlace finds what makes a query take rows back: an aggregate, a
+// CorrectionPlace finds what makes a query take rows back: an aggregate, a
 // window function, DISTINCT ON, or a LIMIT.
-func (f functions) correctionPlace(s *statement, sql string) (string, int, int) {
-	what, start, end := "", 0, 0
+func (f Functions) CorrectionPlace(s *Statement) (what string, start, end int) {
+	sql := s.sql
 	visit(s.tree, func(m map[string]any) bool {
 		name := strings.ToLower(text(m, "function_name"))
 		if what != "" {
@@ -127,4 +129,23 @@ func (f functions) correctionPlace(s *statement, sql string) (string, int, int) 
 		return true
 	})
 	return what, start, end
+}
+
+// CheckReading refuses an ad-hoc query that reads anything but relations; volatile functions are fine there.
+func CheckReading(s *Statement) *Error {
+	var found *Error
+	visit(s.tree, func(m map[string]any) bool {
+		if text(m, "type") != "TABLE_FUNCTION" || found != nil {
+			return true
+		}
+		fn, _ := m["function"].(map[string]any)
+		if name := strings.ToLower(text(fn, "function_name")); !tableFunctionAllowed(name) {
+			found = tableFunctionError(name)
+			if at, ok := location(m); ok && at <= len(s.sql) {
+				found.Start, found.End = at, at+wordLength(s.sql[at:], "")
+			}
+		}
+		return true
+	})
+	return found
 }
