@@ -51,13 +51,13 @@ func (s *Snapshot) Domains() []action.DomainMetadata {
 
 // Tombstones returns the files known to have been removed and not added again, sorted by path.
 func (s *Snapshot) Tombstones() []action.Remove {
-	return sorted(s.state.removed, func(r action.Remove) string { return r.Path + "\x00" + r.DeletionVector.ID() })
+	removed := maps.Collect(s.state.removed.all())
+	return sorted(removed, func(r action.Remove) string { return r.Path + "\x00" + r.DeletionVector.ID() })
 }
 
 // Live returns the live file of a decoded path and deletion vector id.
 func (s *Snapshot) Live(key action.FileKey) (action.Add, bool) {
-	a, ok := s.state.live[key]
-	return a, ok
+	return s.state.live.get(key)
 }
 
 func sorted[K comparable, V any](m map[K]V, by func(V) string) []V {
@@ -68,24 +68,21 @@ func sorted[K comparable, V any](m map[K]V, by func(V) string) []V {
 type state struct {
 	protocol *action.Protocol
 	metadata *action.Metadata
-	live     map[action.FileKey]action.Add
-	removed  map[action.FileKey]action.Remove
+	live     layered[action.Add]
+	removed  layered[action.Remove]
 	txns     map[string]action.Txn
 	domains  map[string]action.DomainMetadata
 	info     *action.CommitInfo // of the newest table commit, when that was replayed
 }
 
 func newState() *state {
-	return &state{
-		live: map[action.FileKey]action.Add{}, removed: map[action.FileKey]action.Remove{},
-		txns: map[string]action.Txn{}, domains: map[string]action.DomainMetadata{},
-	}
+	return &state{txns: map[string]action.Txn{}, domains: map[string]action.DomainMetadata{}}
 }
 
 func (s *state) clone() *state {
 	return &state{
 		protocol: s.protocol, metadata: s.metadata, info: s.info,
-		live: maps.Clone(s.live), removed: maps.Clone(s.removed),
+		live: s.live.clone(), removed: s.removed.clone(),
 		txns: maps.Clone(s.txns), domains: maps.Clone(s.domains),
 	}
 }
@@ -96,12 +93,12 @@ func (s *state) apply(actions []action.Action) {
 		switch {
 		case a.Add != nil:
 			key := a.Add.Key()
-			s.live[key] = *a.Add
-			delete(s.removed, key)
+			s.live.set(key, *a.Add)
+			s.removed.remove(key)
 		case a.Remove != nil:
 			key := a.Remove.Key()
-			delete(s.live, key)
-			s.removed[key] = *a.Remove
+			s.live.remove(key)
+			s.removed.set(key, *a.Remove)
 		case a.Protocol != nil:
 			p := a.Protocol.Normal()
 			s.protocol = &p
@@ -143,9 +140,7 @@ func (s *state) snapshot(version, checkpoint int64) (*Snapshot, error) {
 	if err := out.describe(); err != nil {
 		return nil, err
 	}
-	out.Files = slices.SortedFunc(maps.Values(s.live), func(a, b action.Add) int {
-		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.DeletionVector.ID(), b.DeletionVector.ID()))
-	})
+	out.Files = s.files()
 	if s.info != nil {
 		out.Timestamp = s.info.Timestamp
 		if s.info.InCommitTimestamp != nil {
@@ -153,6 +148,17 @@ func (s *state) snapshot(version, checkpoint int64) (*Snapshot, error) {
 		}
 	}
 	return out, nil
+}
+
+func (s *state) files() []action.Add {
+	var out []action.Add
+	for _, a := range s.live.all() {
+		out = append(out, a)
+	}
+	slices.SortFunc(out, func(a, b action.Add) int {
+		return cmp.Or(cmp.Compare(a.Path, b.Path), cmp.Compare(a.DeletionVector.ID(), b.DeletionVector.ID()))
+	})
+	return out
 }
 
 // describe derives the schema and the mapping mode from the metadata.

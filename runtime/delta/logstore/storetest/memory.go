@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io/fs"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -76,12 +75,13 @@ func (m *Memory) List(ctx context.Context, dir, after string) ([]logstore.Entry,
 	m.lock.Lock()
 	defer m.lock.Unlock()
 	var out []logstore.Entry
-	for _, key := range slices.Sorted(maps.Keys(m.objects)) {
+	for key, o := range m.objects {
 		name, below := strings.CutPrefix(key, dir+"/")
 		if below && !strings.Contains(name, "/") && name > after {
-			out = append(out, logstore.Entry{Name: name, Size: int64(len(m.objects[key].body)), Modified: m.objects[key].modified})
+			out = append(out, logstore.Entry{Name: name, Size: int64(len(o.body)), Modified: o.modified})
 		}
 	}
+	slices.SortFunc(out, func(a, b logstore.Entry) int { return strings.Compare(a.Name, b.Name) })
 	return out, nil
 }
 
