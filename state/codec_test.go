@@ -3,6 +3,8 @@ package state
 import (
 	"encoding/json"
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -122,4 +124,24 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err)
 		require.Equal(t, string(out), string(second))
 	})
+}
+
+// TestOldFilesLoad reads a file of every version there was. Files are added, never changed.
+func TestOldFilesLoad(t *testing.T) {
+	files, err := filepath.Glob("testdata/version*.sfstate")
+	require.NoError(t, err)
+	require.Len(t, files, Version, "one for each version")
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		require.NoError(t, err)
+		d, err := Decode(data)
+		require.NoError(t, err)
+		require.Len(t, d.Resources, 4)
+		require.Equal(t, "full_refresh", d.Resources[3].Relation.Operators[0].Kind)
+		again, err := Encode(d)
+		require.NoError(t, err)
+		if f == "testdata/version1.sfstate" {
+			require.Equal(t, string(data), string(again), "nothing of the current version is lost")
+		}
+	}
 }

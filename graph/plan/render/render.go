@@ -25,6 +25,8 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 	switch {
 	case p.Errored && p.Counts() == plan.Counts{}:
 		t.line("Nothing can be planned before the errors below are mended.")
+	case p.Empty() && p.Mode == plan.Destroy:
+		t.line("%s", t.paint(bold+green, "No changes.")+t.paint(bold, " No objects need to be destroyed."))
 	case p.Empty():
 		t.line("%s", t.paint(bold+green, "No changes.")+t.paint(bold, " Your infrastructure matches the configuration."))
 		t.line("")

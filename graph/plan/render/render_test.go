@@ -100,6 +100,7 @@ func TestMachineContract(t *testing.T) {
 	empty := text(t, &plan.Plan{}, render.Options{})
 	require.Regexp(t, `No changes. (Infrastructure is up-to-date|Your infrastructure matches the configuration).`, empty)
 	require.Contains(t, empty, "No changes. Your infrastructure matches the configuration.\n")
+	require.Equal(t, "No changes. No objects need to be destroyed.\n", text(t, &plan.Plan{Mode: plan.Destroy}, render.Options{}))
 }
 
 func TestColorsAddNothingElse(t *testing.T) {
