@@ -114,6 +114,9 @@ func (c *cli) approvable(a applying) error {
 // approve asks; any answer but yes is a no.
 func (s *session) approve(a applying, p *plan.Plan) error {
 	if a.autoApprove || p.Empty() {
+		if s.lines == nil && !p.Empty() {
+			fmt.Fprintln(s.out)
+		}
 		return nil
 	}
 	question := "Do you want to perform these actions?\n  streamform will perform the actions described above.\n  Only 'yes' will be accepted to approve."

@@ -99,7 +99,7 @@ func at(cfg *lang.Config, name, summary, detail string) diag.Diagnostic {
 	d.Address = name
 	if r := named(cfg, name); r != nil {
 		subject := r.Range
-		d.Subject, d.Address = &subject, r.Addr.String()
+		d.Subject, d.Address, d.Context = &subject, r.Addr.String(), r.Addr.Header()
 	}
 	return d
 }

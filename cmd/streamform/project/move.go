@@ -70,13 +70,11 @@ func (p *Project) rename(ctx context.Context, d *state.Document, from, to addr.R
 	var changed []state.Resource
 	for i := range next.Resources {
 		r := &next.Resources[i]
-		switch {
-		case r.Addr == from:
+		was := r.Attributes
+		r.Attributes, r.Dependencies = reference(was, from, to), replaced(r.Dependencies, from, to)
+		if r.Addr == from {
 			r.Addr = to
-		case slices.Contains(r.Dependencies, from):
-			r.Attributes = reference(r.Attributes, from, to)
-			r.Dependencies = replaced(r.Dependencies, from, to)
-		default:
+		} else if bytes.Equal(was, r.Attributes) {
 			continue
 		}
 		changed = append(changed, *r)
@@ -112,9 +110,23 @@ func replaced(list []addr.Resource, from, to addr.Resource) []addr.Resource {
 	return out
 }
 
-// reference replaces every text value that is the old address. Values hold references as the address's text.
+// reference replaces every text value that is the old address; values hold references as the address's text.
+// Attributes without one are returned as they are.
 func reference(raw json.RawMessage, from, to addr.Resource) json.RawMessage {
-	was, _ := json.Marshal(from.String())
-	is, _ := json.Marshal(to.String())
-	return bytes.ReplaceAll(raw, append([]byte(":"), was...), append([]byte(":"), is...))
+	values := map[string]json.RawMessage{}
+	if json.Unmarshal(raw, &values) != nil {
+		return raw
+	}
+	was, is := fmt.Sprintf("%q", from), fmt.Sprintf("%q", to)
+	found := false
+	for name, v := range values {
+		if string(v) == was {
+			values[name], found = json.RawMessage(is), true
+		}
+	}
+	out, err := json.Marshal(values)
+	if !found || err != nil {
+		return raw
+	}
+	return out
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/query/scan"
@@ -34,10 +35,13 @@ func (p *Project) sampler() sampler {
 	}
 }
 
-// scratchSampler asks a runtime that is made for the purpose and thrown away, for commands that
-// must leave the folder, and the process that runs its pipelines, alone.
+// scratchSampler looks at data only where columns are to be inferred, and then asks a runtime that is made for the purpose and
+// thrown away: it serves commands that must leave the folder, and the process that runs its pipelines, alone.
 func (p *Project) scratchSampler() sampler {
 	return func(ctx context.Context, source addr.Resource, value cty.Value) (bind.Inferred, error) {
+		if declares(value, "columns") {
+			return p.declared(ctx, source, value)
+		}
 		p.hostLock.Lock()
 		defer p.hostLock.Unlock()
 		if p.scratch == nil {
@@ -58,7 +62,7 @@ func (p *Project) scratchSampler() sampler {
 func (p *Project) sample(ctx context.Context, h *host.Host, source addr.Resource, value cty.Value) (bind.Inferred, error) {
 	d, ok := p.definition(source.Kind())
 	if !ok {
-		return bind.Inferred{}, fmt.Errorf("this version has no kind %s", source.Kind())
+		return bind.Inferred{}, noKind(source)
 	}
 	raw, err := d.Kind.Marshal(value)
 	if err != nil {
@@ -69,16 +73,57 @@ func (p *Project) sample(ctx context.Context, h *host.Host, source addr.Resource
 		return bind.Inferred{}, err
 	}
 	p.extents[source] = plan.Extent{Files: got.Files, Bytes: got.Bytes}
-	out := bind.Inferred{Columns: scan.Columns(got.Scan), Sampled: !declares(value, "columns"), Sides: map[string]batch.Schema{}}
+	out := offered(d, got.Scan)
+	if !declares(value, "columns") {
+		out.Sampled, out.Files, out.Bytes = true, got.Files, got.Bytes
+	}
+	return out, nil
+}
+
+// declared checks the columns that a source declares, without looking at its data.
+func (p *Project) declared(ctx context.Context, source addr.Resource, value cty.Value) (out bind.Inferred, err error) {
+	d, ok := p.definition(source.Kind())
+	if !ok || d.Source == nil {
+		return out, noKind(source)
+	}
+	cfg, err := d.Kind.Bind(value)
+	if err != nil {
+		return out, err
+	}
+	env, err := p.env()
+	if err != nil {
+		return out, err
+	}
+	from, err := d.Source(ctx, cfg, env)
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	decoding, _ := from.Scan()
+	types := make([]string, len(decoding.Columns))
+	for i, c := range decoding.Columns {
+		types[i] = c.Type
+	}
+	if types, err = p.compiler.Types(ctx, types); err != nil {
+		return out, fmt.Errorf("checking the columns of %s: %w", source, err)
+	}
+	for i := range decoding.Columns {
+		decoding.Columns[i].Type = types[i]
+	}
+	return offered(d, decoding), nil
+}
+
+func noKind(a addr.Resource) error { return fmt.Errorf("this version has no kind %s", a.Kind()) }
+
+// offered is what SQL can read of a source that is decoded so.
+func offered(d connector.Definition, s batch.Scan) bind.Inferred {
+	out := bind.Inferred{Columns: scan.Columns(s), Sides: map[string]batch.Schema{}}
 	for _, side := range d.Kind.Sides {
 		if columns := query.SideColumns(side); columns != nil {
 			out.Sides[side] = columns
 		}
 	}
-	if out.Sampled {
-		out.Files, out.Bytes = got.Files, got.Bytes
-	}
-	return out, nil
+	return out
 }
 
 // declares reports whether an attribute has a value.

@@ -104,11 +104,13 @@ func (t *Text) summary(r *apply.Result) {
 	}
 }
 
-// receipt says what a sink's receipt holds, in the order of its names.
+// receipt says what a sink's receipt holds beside the rows, in the order of its names.
 func receipt(r map[string]any) string {
 	names := make([]string, 0, len(r))
 	for name := range r {
-		names = append(names, name)
+		if name != "rows" {
+			names = append(names, name)
+		}
 	}
 	slices.Sort(names)
 	var b strings.Builder
