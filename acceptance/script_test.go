@@ -21,6 +21,7 @@ import (
 //	delta-rows DIR [SQL]        prints the rows of a Delta table, as CSV; SQL ends the statement after FROM
 //	same-rows A B               compares two files of lines, whatever their order
 //	replace FILE OLD NEW        edits a file
+//	settle                      writes the last output to out.txt and err.txt, without what differs from run to run
 func TestScripts(t *testing.T) {
 	path := filepath.Dir(binary(t))
 	testscript.Run(t, testscript.Params{
@@ -40,6 +41,7 @@ func TestScripts(t *testing.T) {
 			"delta-rows": deltaRows,
 			"same-rows":  sameRows,
 			"replace":    replaceText,
+			"settle":     settle,
 		},
 	})
 }
@@ -133,4 +135,13 @@ func replaceText(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("%s does not contain %q", args[0], args[1])
 	}
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o644))
+}
+
+func settle(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 0 {
+		ts.Fatalf("usage: settle")
+	}
+	for from, to := range map[string]string{"stdout": "out.txt", "stderr": "err.txt"} {
+		ts.Check(os.WriteFile(ts.MkAbs(to), []byte(steady(ts.MkAbs("."), ts.ReadFile(from))), 0o644))
+	}
 }

@@ -91,16 +91,17 @@ func play(t *testing.T, archive *txtar.Archive, blocks map[string]string) {
 			got := p.try(args[2:]...)
 			require.Equal(t, verb == "fail", got.code != 0, "%s\n%s%s", line, got.stdout, got.stderr)
 			_, command, _ := strings.Cut(line, args[0]+" ")
-			blocks[args[0]] += "$ " + command + "\n" + p.steady(got.stdout+got.stderr)
+			blocks[args[0]] += "$ " + command + "\n" + steady(p.dir, got.stdout+got.stderr)
 		default:
 			t.Fatalf("unknown verb in a scenario: %s", line)
 		}
 	}
 }
 
-// steady is an output without what differs from run to run: the project's folder, elapsed times, rates.
-func (p *project) steady(text string) string {
-	text = strings.ReplaceAll(text, p.dir+"/", "")
+// steady is an output without what differs from run to run: the project's folder, elapsed times,
+// identifiers.
+func steady(dir, text string) string {
+	text = strings.ReplaceAll(text, dir+"/", "")
 	text = regexp.MustCompile(`\b\d+(\.\d+)?(ms|s)\b`).ReplaceAllString(text, "0s")
 	text = regexp.MustCompile(`\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b`).ReplaceAllString(text, "6ba7b810-9dad-11d1-80b4-00c04fd430c8")
 	return strings.TrimLeft(strings.TrimRight(text, "\n"), "\n") + "\n"
