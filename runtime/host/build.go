@@ -229,7 +229,7 @@ func (b *builder) write(batch *store.Batch, done map[string]int64) error {
 
 // open makes the job that computes what is being built.
 func (b *builder) open(ctx context.Context) error {
-	o := job.Options{ID: b.pipeline.id, Name: b.pipeline.name, Store: b.host.store, Now: b.host.opts.Now, Retrying: b.host.opts.Retrying, Attempts: attempts}
+	o := job.Options{ID: b.pipeline.id, Name: b.pipeline.name, Store: b.host.store, Now: b.host.opts.Now, Wait: b.host.opts.Wait, Retrying: b.host.opts.Retrying, Attempts: attempts}
 	for _, a := range b.pipeline.members {
 		r := b.workshop.record(a)
 		if a.Block != addr.Sink {

@@ -38,6 +38,7 @@ type world struct {
 	relations []query.Relation
 	puts      map[addr.Resource]host.Resource
 	landed    int
+	waited    []time.Duration // between attempts
 }
 
 func newWorld(t *testing.T) *world {
@@ -62,7 +63,11 @@ func (w *world) path(parts ...string) string {
 
 func (w *world) open() {
 	w.t.Helper()
-	h, err := host.Open(context.Background(), host.Options{DataDir: w.path(".streamform"), ProjectDir: w.dir, Definitions: w.kinds, Version: "test", Store: w.store})
+	h, err := host.Open(context.Background(), host.Options{DataDir: w.path(".streamform"), ProjectDir: w.dir, Definitions: w.kinds, Version: "test", Store: w.store,
+		Wait: func(ctx context.Context, d time.Duration) error {
+			w.waited = append(w.waited, d)
+			return ctx.Err()
+		}})
 	require.NoError(w.t, err)
 	w.host = h
 }

@@ -26,6 +26,8 @@ type Options struct {
 	Threads     int               // of one pipeline's engine; 0: all cores
 	Out         func(line string) // where sink.console prints
 	Now         func() time.Time  // nil: time.Now
+	// Wait waits for a while or until ctx ends, then returning its error; nil: a timer.
+	Wait func(ctx context.Context, d time.Duration) error
 	// Retrying is told of machine failures that are tried again after a while; nil: nobody listens.
 	Retrying func(pipeline string, err error, in time.Duration)
 	// Store overrides how the store is opened; Dir and MemoryBudget are filled in when empty.

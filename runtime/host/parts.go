@@ -260,7 +260,7 @@ func (w *workshop) job(ctx context.Context, o job.Options) (*job.Job, error) {
 		return nil, err
 	}
 	o.ID, o.Name, o.Trigger = w.pipeline.id, w.pipeline.name, w.pipeline.trigger
-	o.Store, o.Engine, o.Now, o.Retrying = w.host.store, w.engine, w.host.opts.Now, w.host.opts.Retrying
+	o.Store, o.Engine, o.Now, o.Wait, o.Retrying = w.host.store, w.engine, w.host.opts.Now, w.host.opts.Wait, w.host.opts.Retrying
 	return job.New(o)
 }
 
@@ -283,7 +283,7 @@ func (w *workshop) add(ctx context.Context, o *job.Options, a addr.Resource) err
 
 // drain delivers what a pipeline has decided.
 func (h *Host) drain(ctx context.Context, pipeline string) error {
-	o := job.Options{ID: pipeline, Name: pipeline, Store: h.store, Now: h.opts.Now, Retrying: h.opts.Retrying, Attempts: attempts}
+	o := job.Options{ID: pipeline, Name: pipeline, Store: h.store, Now: h.opts.Now, Wait: h.opts.Wait, Retrying: h.opts.Retrying, Attempts: attempts}
 	pending, err := job.OutboxSinks(h.store, pipeline)
 	if err != nil || len(pending) == 0 {
 		return err
