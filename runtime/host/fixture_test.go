@@ -39,6 +39,8 @@ type world struct {
 	puts      map[addr.Resource]host.Resource
 	landed    int
 	waited    []time.Duration // between attempts
+	now       func() time.Time
+	wait      func(ctx context.Context, d time.Duration) error // nil: at once
 }
 
 func newWorld(t *testing.T) *world {
@@ -64,7 +66,10 @@ func (w *world) path(parts ...string) string {
 func (w *world) open() {
 	w.t.Helper()
 	h, err := host.Open(context.Background(), host.Options{DataDir: w.path(".streamform"), ProjectDir: w.dir, Definitions: w.kinds, Version: "test", Store: w.store,
-		Wait: func(ctx context.Context, d time.Duration) error {
+		Now: w.now, Wait: func(ctx context.Context, d time.Duration) error {
+			if w.wait != nil {
+				return w.wait(ctx, d)
+			}
 			w.waited = append(w.waited, d)
 			return ctx.Err()
 		}})
