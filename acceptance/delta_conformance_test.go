@@ -267,23 +267,22 @@ func TestDeltaStatistics(t *testing.T) {
 	path, err := delta.FilePath(dir, s.Files[0])
 	require.NoError(t, err)
 	db := utc(t)
-	columns := copyStats(t, db, "FROM read_parquet("+schema.Literal(path)+")", filepath.Join(t.TempDir(), "x.parquet"))
+	columns, rows := copyWithStats(t, db, "FROM read_parquet("+schema.Literal(path)+")", filepath.Join(t.TempDir(), "x.parquet"), "")
 	for _, f := range s.Schema {
 		if name := f.PhysicalName(); f.Type.Name == schema.Array || f.Type.Name == schema.Map {
 			n := duckText(t, db, fmt.Sprintf("SELECT count(*) FILTER (%s IS NULL) FROM read_parquet(%s)", schema.Identifier(name), schema.Literal(path)))
 			columns[schema.Identifier(name)] = map[string]string{"null_count": n}
 		}
 	}
-	got, err := stats.FromCopy(stats.Table{Schema: s.Schema, Mode: s.Mode, Configuration: s.Metadata.Configuration}, stats.Copy{Rows: 4, Columns: columns})
+	got, err := stats.FromCopy(stats.Table{Schema: s.Schema, Mode: s.Mode, Configuration: s.Metadata.Configuration}, stats.Copy{Rows: rows, Columns: columns})
 	require.NoError(t, err)
 	require.JSONEq(t, s.Files[0].Stats, got)
 }
 
-// copyStats runs COPY with RETURN_STATS and returns column_statistics.
-func copyStats(t *testing.T, db *sql.DB, query, path string) map[string]map[string]string {
+// copyWithStats runs COPY with RETURN_STATS and returns column_statistics and the number of rows.
+func copyWithStats(t *testing.T, db *sql.DB, query, path, options string) (map[string]map[string]string, int64) {
 	t.Helper()
-	duckRun(t, db, "CREATE OR REPLACE TEMP TABLE copied AS "+query)
-	rows, err := db.Query("COPY (FROM copied) TO " + schema.Literal(path) + " (FORMAT parquet, RETURN_STATS)")
+	rows, err := db.Query("COPY (" + query + ") TO " + schema.Literal(path) + " (FORMAT parquet, RETURN_STATS" + options + ")")
 	require.NoError(t, err)
 	defer rows.Close()
 	require.True(t, rows.Next())
@@ -302,5 +301,5 @@ func copyStats(t *testing.T, db *sql.DB, query, path string) map[string]map[stri
 		}
 		out[column.(string)] = named
 	}
-	return out
+	return out, count
 }

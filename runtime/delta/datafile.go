@@ -55,16 +55,46 @@ func (l *Layout) FieldIDs() string {
 
 // PartitionSelect is the select list of the partition columns' texts, in their order, from rows with the incoming columns;
 // empty without partition columns.
-func (l *Layout) PartitionSelect() (string, error) {
-	out := make([]string, len(l.partitions))
-	for i, f := range l.partitions {
-		text, err := schema.PartitionText("CAST("+schema.Identifier(f.Name)+" AS "+f.Type.DuckDB()+")", f.Type)
-		if err != nil {
-			return "", err
-		}
-		out[i] = text + " AS " + schema.Identifier(f.Name)
+func (l *Layout) PartitionSelect(incoming []schema.Column) (string, error) {
+	texts, err := l.partitionTexts(incoming)
+	for i, f := range l.partitions[:len(texts)] {
+		texts[i] += " AS " + schema.Identifier(f.Name)
 	}
-	return strings.Join(out, ", "), nil
+	return strings.Join(texts, ", "), err
+}
+
+// Where is the condition for the rows of one partition, given by its texts as PartitionSelect makes them.
+func (l *Layout) Where(incoming []schema.Column, values []*string) (string, error) {
+	texts, err := l.partitionTexts(incoming)
+	if err != nil || len(texts) == 0 {
+		return "true", err
+	}
+	for i := range texts {
+		wanted := "NULL"
+		if values[i] != nil {
+			wanted = schema.Literal(*values[i])
+		}
+		texts[i] = "(" + texts[i] + ") IS NOT DISTINCT FROM " + wanted
+	}
+	return strings.Join(texts, " AND "), nil
+}
+
+func (l *Layout) partitionTexts(incoming []schema.Column) ([]string, error) {
+	out := make([]string, 0, len(l.partitions))
+	for _, f := range l.partitions {
+		column := "NULL"
+		for _, c := range incoming {
+			if strings.EqualFold(c.Name, f.Name) {
+				column = schema.Identifier(c.Name)
+			}
+		}
+		text, err := schema.PartitionText("CAST("+column+" AS "+f.Type.DuckDB()+")", f.Type)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, text)
+	}
+	return out, nil
 }
 
 // Path is a new path for a data file, relative to the table: where readers of directory names expect it. The values

@@ -93,9 +93,13 @@ func TestLayout(t *testing.T) {
 	list, err := layout.Select([]schema.Column{{Name: "ID", Type: "INTEGER"}, {Name: "extra", Type: "DATE"}})
 	require.NoError(t, err)
 	require.Equal(t, `CAST("ID" AS BIGINT) AS "id", CAST(NULL AS DECIMAL(20,0)) AS "u"`, list)
-	partitions, err := layout.PartitionSelect()
+	incoming := []schema.Column{{Name: "X%20x", Type: "VARCHAR"}}
+	partitions, err := layout.PartitionSelect(incoming)
 	require.NoError(t, err)
-	require.Equal(t, `nullif(CAST(CAST("x%20x" AS VARCHAR) AS VARCHAR), '') AS "x%20x", nullif(CAST(CAST("d" AS DATE) AS VARCHAR), '') AS "d"`, partitions)
+	require.Equal(t, `nullif(CAST(CAST("X%20x" AS VARCHAR) AS VARCHAR), '') AS "x%20x", nullif(CAST(CAST(NULL AS DATE) AS VARCHAR), '') AS "d"`, partitions)
+	where, err := layout.Where(incoming, []*string{value("it's"), nil})
+	require.NoError(t, err)
+	require.Equal(t, `(nullif(CAST(CAST("X%20x" AS VARCHAR) AS VARCHAR), '')) IS NOT DISTINCT FROM 'it''s' AND (nullif(CAST(CAST(NULL AS DATE) AS VARCHAR), '')) IS NOT DISTINCT FROM NULL`, where)
 
 	values := []*string{value("a/b:%é"), nil}
 	path := layout.Path(values)

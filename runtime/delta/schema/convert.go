@@ -12,7 +12,7 @@ func ToLogical(expr string, t Type, mode Mode) string {
 		return expr
 	}
 	r := renamer{from: Field.PhysicalName, to: Field.logical}
-	return r.rename(expr, t)
+	return "CAST(" + r.rename(expr, t) + " AS " + t.DuckDB() + ")"
 }
 
 // ToPhysical is the inverse of ToLogical, for writing.
@@ -21,7 +21,7 @@ func ToPhysical(expr string, t Type, mode Mode) string {
 		return expr
 	}
 	r := renamer{from: Field.logical, to: Field.PhysicalName}
-	return r.rename(expr, t)
+	return "CAST(" + r.rename(expr, t) + " AS " + t.Physical() + ")"
 }
 
 func (t Type) renamed() bool {
@@ -33,7 +33,8 @@ func (t Type) renamed() bool {
 	return t.Key != nil && t.Key.renamed() || t.Element != nil && t.Element.renamed()
 }
 
-// renamer rebuilds nested values member by member: DuckDB casts structs by name, and a cast to other names gives NULLs.
+// renamer rebuilds nested values member by member: DuckDB casts structs by name, and a cast to other names gives NULLs. What it makes
+// needs a cast to its own type: DuckDB forgets the type of a rebuilt constant NULL.
 type renamer struct {
 	from, to func(Field) string
 	depth    int
