@@ -60,7 +60,7 @@ func (c *sinkConfig) Fields() []schema.Field {
 			schema.OnChange(schema.CostRebuild), schema.Check(checkFolder)),
 		schema.Optional("format", &c.Format, "What is written: parquet, json (one object per line) or csv (with a header).",
 			schema.OneOf("parquet", "json", "csv"), schema.OnChange(schema.CostRebuild)),
-		schema.Optional("mode", &c.Mode, "Whether each epoch of a stream gets a file of its own (append, the default for a source or stream), or one file, data.*, always holds the whole view (replace, the default for a view).",
+		schema.Optional("mode", &c.Mode, "Whether each epoch of a stream gets a file of its own (append, the default for a source or stream), or one file, `data.json` or the like, always holds the whole view (replace, the default for a view).",
 			schema.OneOf(modeAppend, modeReplace), schema.OnChange(schema.CostRebuild)),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
 	}

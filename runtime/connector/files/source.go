@@ -78,23 +78,23 @@ func (c *sourceConfig) Fields() []schema.Field {
 // contentFields say what the files are and how they become rows.
 func (c *sourceConfig) contentFields() []schema.Field {
 	return []schema.Field{
-		schema.Required("path", &c.Path, "Folder (read with everything below it), glob (* ? [a-z] {a,b}, ** for any number of folders) or single file; a relative path starts at the configuration's folder.",
+		schema.Required("path", &c.Path, "Folder (read with everything below it), glob (`*`, `?`, `[a-z]`, `{a,b}`, and `**` for any number of folders) or single file; a relative path starts at the configuration's folder.",
 			schema.OnChange(schema.CostHistory), schema.Check(checkPath)),
 		schema.Required("format", &c.Format, "What the files are: json (one object per line, or an array of objects), csv or parquet; JSON and CSV files may be compressed, told by the endings .gz and .zst.",
 			schema.OnChange(schema.CostReplay), schema.Check(checkFormat)),
-		schema.Optional("format_options", &c.FormatOptions, "Options of DuckDB's reader for the format, such as delim, header or nullstr.",
+		schema.Optional("format_options", &c.FormatOptions, "Options of the reader: for csv `allow_quoted_nulls`, `delim`, `escape`, `header`, `max_line_size`, `null_padding`, `nullstr`, `quote`, `skip` and `strict_mode`; for json `format` and `maximum_object_size`; for parquet `binary_as_string`.",
 			schema.OnChange(schema.CostReplay), schema.Check(anyFormatOption)),
 		schema.Optional("columns", &c.Columns, "All columns and their DuckDB types; without it they are inferred from a sample when the source is planned.",
 			schema.OnChange(schema.CostReplay), schema.Check(checkColumns)),
 		schema.Optional("infer_types", &c.InferTypes, "Whether inference finds types; false makes every JSON and CSV value a VARCHAR.",
 			schema.OnChange(schema.CostReplay)),
-		schema.Optional("infer_files", &c.InferFiles, "Files that inference reads at most, in the order of order.",
+		schema.Optional("infer_files", &c.InferFiles, "Files that inference reads at most, in the order that `order` says.",
 			schema.OnChange(schema.CostCreation), schema.Min(int64(1))),
 		schema.Optional("infer_bytes", &c.InferBytes, "Bytes that inference reads at most.",
 			schema.OnChange(schema.CostCreation), schema.Min(schema.Size(1))),
 		schema.Optional("metadata", &c.Metadata, "Columns to add that say where a row comes from.",
 			schema.OnChange(schema.CostHistory), schema.OneOf("_file_path", "_file_name", "_file_size", "_file_modified_at", "_row_number")),
-		schema.Optional("on_malformed", &c.OnMalformed, "What happens to a record that cannot be parsed: quarantine keeps it in the side relation malformed, drop only counts it, fail stops the pipeline.",
+		schema.Optional("on_malformed", &c.OnMalformed, "What happens to a record that cannot be parsed: quarantine keeps it in the side relation `malformed`, drop only counts it, fail stops the pipeline.",
 			schema.OnChange(schema.CostHistory), schema.OneOf("quarantine", "drop", "fail")),
 	}
 }
@@ -104,7 +104,7 @@ func (c *sourceConfig) listingFields() []schema.Field {
 	return []schema.Field{
 		schema.Optional("exclude", &c.Exclude, "Globs of files and folders that are never read; one without a slash matches the name at any depth.",
 			schema.OnChange(schema.CostHistory), schema.Check(checkGlobs)),
-		schema.Optional("include_hidden", &c.IncludeHidden, "Whether to read names that begin with . or _ or end in .crc or .tmp.",
+		schema.Optional("include_hidden", &c.IncludeHidden, "Whether to read files and folders whose names begin with `.` or `_`, or end in `.crc` or `.tmp`.",
 			schema.OnChange(schema.CostHistory), schema.Default(false)),
 		schema.Optional("include_existing", &c.IncludeExisting, "Whether to read files that are there when the source is created; false reads only what comes later.",
 			schema.OnChange(schema.CostCreation)),
@@ -117,7 +117,7 @@ func (c *sourceConfig) listingFields() []schema.Field {
 		schema.Optional("max_files_per_epoch", &c.MaxFilesPerEpoch, "Files that one epoch takes at most.", schema.Min(int64(1))),
 		schema.Optional("max_bytes_per_epoch", &c.MaxBytesPerEpoch, "Bytes after which an epoch takes no further file; one file is always taken.", schema.Min(schema.Size(1))),
 		schema.Optional("settle", &c.Settle, "A file modified less than this ago is left for later, for folders where files grow in place.",
-			schema.Default(schema.Duration(0)), schema.Min(schema.Duration(0))),
+			schema.Min(schema.Duration(0))),
 		schema.Optional("on_overwrite", &c.OnOverwrite, "What happens when a file that was read changes: ignore keeps what was read, append reads the new version as well, fail stops the pipeline.",
 			schema.OneOf("ignore", "append", "fail")),
 		schema.Optional("trigger", &c.Trigger, "When epochs run; without one, as soon as there is data.", schema.Refs(addr.Trigger)),
