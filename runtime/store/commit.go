@@ -108,7 +108,10 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 	}
 	p.keys, p.bytes = t.keys, t.bytes
 	kept := p.items[:0]
-	for _, h := range p.items {
+	for n, h := range p.items {
+		if n%ahead == 0 {
+			t.warm(p.items[n:])
+		}
 		key, value := splitRecord(b.records[h.at:])
 		old := t.value(h.hash, key)
 		if old == nil && value == nil || old != nil && value != nil && bytes.Equal(old, value) {

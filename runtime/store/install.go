@@ -28,7 +28,10 @@ func (s *Store) install(p *prepared, before []byte, commit uint64) {
 		t.pinTable(at)
 	}
 	var touched *partition
-	for _, h := range p.items {
+	for n, h := range p.items {
+		if n%ahead == 0 {
+			t.warm(p.items[n:])
+		}
 		q := t.part(h.hash)
 		if touched != nil && q != touched {
 			t.touch(touched)

@@ -156,7 +156,10 @@ func (t *keyed) get(at *pin, keys, values [][]byte) error {
 		return err
 	}
 	c := copier{keys: len(keys)}
-	for _, h := range items {
+	for n, h := range items {
+		if n%ahead == 0 {
+			t.warm(items[n:])
+		}
 		p := t.part(h.hash)
 		e := &p.entries
 		i := -1
