@@ -258,9 +258,18 @@ func columnList(columns batch.Schema) string {
 	return strings.Join(parts, ", ")
 }
 
-// plan returns the bound plan's JSON.
-func (b *binding) plan(sql string) ([]byte, error) {
-	doc, err := b.conn.Value(b.ctx, "SELECT CAST(json_serialize_plan("+logical.Text(sql)+", optimize := true) AS VARCHAR)")
+// plan returns the JSON of the bound plan, rewritten by the kept optimizers.
+func (b *binding) plan(sql string) ([]byte, error) { return b.serialize(sql, true) }
+
+// check binds a query for its mistakes alone. It stays clear of the optimizers, some of
+// which make plans that cannot be serialized.
+func (b *binding) check(sql string) error {
+	_, err := b.serialize(sql, false)
+	return err
+}
+
+func (b *binding) serialize(sql string, optimize bool) ([]byte, error) {
+	doc, err := b.conn.Value(b.ctx, fmt.Sprintf("SELECT CAST(json_serialize_plan(%s, optimize := %t) AS VARCHAR)", logical.Text(sql), optimize))
 	if err != nil {
 		return nil, &Error{Summary: "Invalid SQL", Detail: statement.Sentence(firstLine(err.Error()))}
 	}

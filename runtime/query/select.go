@@ -39,7 +39,7 @@ func (e *Engine) open(ctx context.Context, r Reading) (*Rows, error) {
 		}
 	}
 	described := &binding{ctx: ctx, conn: e.conn}
-	if _, err := described.plan(r.SQL); err != nil {
+	if err := described.check(r.SQL); err != nil {
 		return nil, err
 	}
 	columns, err := described.describe(s.Body)
@@ -175,16 +175,16 @@ func (e *Engine) held(ctx context.Context, h Held) (string, error) {
 		return e.loadCounted(ctx, p.Columns, h.Memory(resultID))
 	}
 	stored := map[string]*change{}
-	for _, leaf := range leavesOf(p.final) {
-		for _, a := range p.aggregates {
-			if a.ID == leaf && stored[leaf] == nil {
-				rows, err := e.rowsOf(ctx, a, h.Memory(a.ID))
-				if err != nil {
-					return "", err
-				}
-				stored[leaf] = &change{inserted: rows}
-			}
+	for _, o := range p.operators {
+		a, ok := o.(aggregate)
+		if !ok || stored[a.ID] != nil || !slices.Contains(leavesOf(p.final), a.ID) {
+			continue
 		}
+		rows, err := e.rowsOf(ctx, a, h.Memory(a.ID))
+		if err != nil {
+			return "", err
+		}
+		stored[a.ID] = &change{inserted: rows}
 	}
 	return side(p.final, stored, func(c *change) string { return c.inserted })
 }
