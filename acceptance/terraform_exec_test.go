@@ -209,3 +209,43 @@ func requireActions(t *testing.T, plan *tfjson.Plan, action tfjson.Action, addre
 	}
 	require.ElementsMatch(t, addresses, got)
 }
+
+// TestLinesOfOtherTools holds the output against the regular expressions by which Atlantis and tfcmt read Terraform's.
+// "Note: Objects have changed outside of Terraform" is not among them: that line would name another program.
+func TestLinesOfOtherTools(t *testing.T) {
+	p := newProject(t, "main.sf.hcl", execConfig, "landing/a.json", `{"id":1,"customer":"a","amount":5.25}`+"\n")
+	create := p.must("plan")
+	applied := p.must("apply", "-auto-approve")
+	nothing := p.must("plan")
+	p.write("main.sf.hcl", strings.Replace(execConfig, `"1s"`, `"2s"`, 1))
+	update := p.must("plan")
+	replace := p.must("plan", "-replace=view.totals")
+	p.write("main.sf.hcl", execConfig[:strings.Index(execConfig, `view "totals"`)]+execConfig[strings.Index(execConfig, `trigger "processing_time"`):])
+	destroy := p.must("plan")
+	p.write("main.sf.hcl", execConfig+"}\n")
+	broken := p.try("plan").stderr
+	p.write("main.sf.hcl", execConfig)
+	destroyed := p.must("destroy", "-auto-approve", "-var=least=0")
+
+	cases := map[string]struct {
+		text  string
+		lines []string
+	}{
+		"create": {create, []string{
+			`Plan: (?:(\d+) to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, (\d+) to forget)?\.`,
+			`(?m)^(Plan: \d|No changes.)`, `(?m)^Changes to Outputs:`, `(?m)^ *# (.*) will be created$`}},
+		"applied": {applied, []string{`(?m)^(Apply complete!)`}},
+		"nothing": {nothing, []string{`(?m)^(Plan: \d|No changes.)`, `No changes. (Infrastructure is up-to-date|Your infrastructure matches the configuration).`}},
+		"update":  {update, []string{`(?m)^ *# (.*) will be updated in-place$`}},
+		"replace": {replace, []string{`(?m)^ *# (.*) will be replaced, as requested$`, `(?m)([1-9][0-9]* to destroy.)`}},
+		"destroy": {destroy, []string{`(?m)^ *# (.*) will be destroyed$`, `(?m)([1-9][0-9]* to destroy.)`}},
+		"broken":  {broken, []string{`(?m)^([│|] )?(Error: )`}},
+		"gone":    {destroyed, []string{`(?m)^Destroy complete! Resources: \d+ destroyed\.$`}},
+	}
+	for name, c := range cases {
+		for _, line := range c.lines {
+			require.Regexp(t, line, c.text, name)
+		}
+	}
+	require.NotRegexp(t, `(?m)([1-9][0-9]* to destroy.)`, update, "what is computed anew beside the live rows destroys nothing")
+}

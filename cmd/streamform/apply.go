@@ -10,6 +10,7 @@ import (
 
 	"github.com/streamform/streamform/cmd/streamform/view"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang/diag"
 )
 
 // applying are the flags of apply and destroy.
@@ -63,11 +64,12 @@ func (c *cli) apply(a applying) error {
 	ctx, stop := s.interruptible(context.Background(), "Stopping operation...")
 	defer stop()
 	if a.file != "" {
-		if err := s.report(s.OpenSaved(a.file)); err != nil {
-			return err
-		}
-		if err := s.report(s.CheckSaved()); err != nil {
-			return err
+		for _, step := range []func() (diag.Diagnostics, error){
+			func() (diag.Diagnostics, error) { return s.OpenSaved(a.file) }, s.CheckSaved, s.CheckVariables,
+		} {
+			if err := s.report(step()); err != nil {
+				return err
+			}
 		}
 	}
 	if err := s.lock(ctx, a.locking, "OperationTypeApply"); err != nil {
@@ -97,8 +99,6 @@ func (c *cli) approvable(a applying) error {
 	switch {
 	case a.file != "" && (a.destroy || len(a.targets)+len(a.replaces) > 0):
 		return misuse{summary: "Mode of plan already decided", detail: "A saved plan already says what is to be done, so -destroy, -target and -replace cannot be given with it. Give them to plan instead."}
-	case a.file != "" && len(a.vars) > 0:
-		return misuse{summary: "Can't set variables when applying a saved plan", detail: "The options -var and -var-file cannot be used with a saved plan, because it holds the values that were set when it was made."}
 	case a.file != "" || a.autoApprove:
 		return nil
 	case a.json:

@@ -52,7 +52,6 @@ func TestMisuse(t *testing.T) {
 		"input off by number":   {[]string{"destroy", "-input=0"}, "-input=false needs -auto-approve or a saved plan"},
 		"json needs approval":   {[]string{"apply", "-json"}, "Error: Plan file or auto-approve required"},
 		"destroy of a plan":     {[]string{"apply", "-destroy", "p.plan"}, "Mode of plan already decided"},
-		"variables of a plan":   {[]string{"apply", "-var=x=1", "p.plan"}, "Can't set variables when applying a saved plan"},
 		"two formats":           {[]string{"query", "-csv", "-json", "SELECT 1"}, "-csv and -json cannot be given together"},
 		"no query":              {[]string{"query"}, "One SELECT is needed"},
 		"raw without a name":    {[]string{"output", "-raw"}, "-raw prints one output"},

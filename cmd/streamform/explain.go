@@ -61,7 +61,7 @@ func explainText(t view.Terminal, e project.Explanation) {
 	}
 	fmt.Fprintf(t, "%s (%s)\n", t.Paint(view.Bold, e.Address.String()), how)
 	if e.FullRefresh != "" {
-		fmt.Fprintf(t, "  Its SQL runs over all rows each epoch, because %s\n", e.FullRefresh)
+		fmt.Fprintf(t, "  its SQL runs over all rows each epoch: %s\n", e.FullRefresh)
 	}
 	fmt.Fprint(t, "  columns:")
 	for i, column := range e.Columns {
@@ -75,7 +75,7 @@ func explainText(t view.Terminal, e project.Explanation) {
 		fmt.Fprintf(t, "  reads: %s\n", strings.Join(e.Reads, ", "))
 	}
 	for _, o := range e.Operators {
-		fmt.Fprintf(t, "  %s %s", t.Paint(view.Bold, o.ID), o.Kind)
+		fmt.Fprintf(t, "  %s: %s", t.Paint(view.Bold, o.ID), o.Kind)
 		if len(o.Inputs) > 0 {
 			fmt.Fprintf(t, " of %s", strings.Join(o.Inputs, ", "))
 		}

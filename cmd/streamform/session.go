@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/streamform/streamform/cmd/streamform/project"
 	"github.com/streamform/streamform/cmd/streamform/view"
@@ -16,13 +17,13 @@ import (
 // session is one command at work: how it prints, and the project it works on.
 type session struct {
 	*project.Project
-	c       *cli
-	looks   looks
-	out     view.Terminal
-	errOut  view.Terminal
-	show    view.Operation
-	lines   *view.Lines // set when programs read along
-	pending diag.Diagnostics
+	c      *cli
+	looks  looks
+	out    view.Terminal
+	errOut view.Terminal
+	show   view.Operation // lines or text
+	lines  *view.Lines    // set when programs read along
+	text   *view.Text     // set otherwise
 }
 
 // open prepares a command on the project in the working directory.
@@ -30,21 +31,41 @@ func (c *cli) open(l looks, o project.Options) *session {
 	s := &session{c: c, looks: l, out: view.Look(c.out, c.env, l.noColor), errOut: view.Look(c.errOut, c.env, l.noColor)}
 	options := view.Options{Version: c.version, Out: s.out}
 	o.Version, o.Env, o.Environ = c.version, c.env, c.environ()
-	o.Console = func(line string) { fmt.Fprintln(c.out, line) }
+	o.Console, o.Retrying = s.say, s.retrying
 	s.Project = project.New(o)
 	options.Kind = s.Kind
 	if l.json {
 		s.lines = view.NewLines(options)
 		s.show = s.lines
 	} else {
-		s.show = view.NewText(options)
+		s.text = view.NewText(options)
+		s.show = s.text
 	}
 	return s
 }
 
+// say prints a line of sink.console.
+func (s *session) say(line string) {
+	if s.lines != nil {
+		s.lines.Message(line)
+		return
+	}
+	s.text.Line(line)
+}
+
+// retrying says that a failure of the machine is tried again.
+func (s *session) retrying(pipeline string, err error, in time.Duration) {
+	d := diag.NewWarning(nil, "Trying again in "+in.Round(time.Millisecond).String(), fmt.Sprintf("Pipeline %s could not go on: %v.", pipeline, err))
+	if s.lines != nil {
+		s.lines.Diagnostic(d, diag.Encode(diag.Diagnostics{d}, nil)[0])
+		return
+	}
+	s.text.Clear()
+	fmt.Fprintf(s.errOut, "%s %s\n", s.errOut.Paint(view.Yellow, d.Summary+":"), d.Detail)
+}
+
 // report shows findings: as lines where programs read, else warnings on standard
-// output and errors on standard error. It returns the exit that errors mean, and ends the
-// command's use of the project's findings so far.
+// output and errors on standard error. It returns the exit that errors mean.
 func (s *session) report(ds diag.Diagnostics, err error) error {
 	if err != nil {
 		ds = append(ds, machine(err))
@@ -53,7 +74,7 @@ func (s *session) report(ds diag.Diagnostics, err error) error {
 		for i, e := range diag.Encode(ds, s.Files()) {
 			s.lines.Diagnostic(ds[i], e)
 		}
-	} else if err := s.text(ds); err != nil {
+	} else if err := s.print(ds); err != nil {
 		return err
 	}
 	if ds.Failed() {
@@ -62,7 +83,9 @@ func (s *session) report(ds diag.Diagnostics, err error) error {
 	return nil
 }
 
-func (s *session) text(ds diag.Diagnostics) error {
+// print writes findings for people.
+func (s *session) print(ds diag.Diagnostics) error {
+	s.text.Clear()
 	var warnings, failures diag.Diagnostics
 	for _, d := range ds {
 		if d.Severity == diag.Warning {

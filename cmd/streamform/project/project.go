@@ -31,6 +31,8 @@ type Options struct {
 	Vars      []lang.VarInput     // values of input variables, in the order of the command line
 	StatePath string              // file of the recorded state; empty: as the backend says
 	Console   func(line string)   // where sink.console prints
+	// Retrying is told of failures of the machine that are tried again.
+	Retrying func(pipeline string, err error, in time.Duration)
 }
 
 // Project is an opened folder. What a call needs (configuration, recorded state,
@@ -153,7 +155,7 @@ func (p *Project) newHost(ctx context.Context, dir string) (*host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return host.Open(ctx, host.Options{DataDir: dir, ProjectDir: env.Dir, Definitions: p.defs, Version: p.o.Version, Out: env.Out})
+	return host.Open(ctx, host.Options{DataDir: dir, ProjectDir: env.Dir, Definitions: p.defs, Version: p.o.Version, Out: env.Out, Retrying: p.o.Retrying})
 }
 
 // env is what connectors that are opened here may know; nothing is staged.

@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/zclconf/go-cty/cty"
+	ctyjson "github.com/zclconf/go-cty/cty/json"
+
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/diag"
@@ -52,6 +55,33 @@ func (p *Project) CheckSaved() (diag.Diagnostics, error) {
 		return nil, err
 	}
 	return diag.Diagnostics{staleFinding(fmt.Sprintf("The file %s has changed since the plan was made.", name))}, nil
+}
+
+// CheckVariables refuses values given beside a saved plan that are not those it was made with.
+func (p *Project) CheckVariables() (diag.Diagnostics, error) {
+	if len(p.o.Vars) == 0 {
+		return nil, nil
+	}
+	named, file := map[string]bool{}, false
+	for _, v := range p.o.Vars {
+		named[v.Name], file = true, file || v.File != ""
+	}
+	config, _ := lang.Load(".", p.langOptions()) // variables that are not given here may be missing
+	var ds diag.Diagnostics
+	for _, v := range config.Variables {
+		if !file && !named[v.Name] || v.Value == cty.NilVal || v.Value.IsNull() || !v.Value.IsWhollyKnown() {
+			continue
+		}
+		value, err := ctyjson.Marshal(v.Value, v.Value.Type())
+		if err != nil {
+			return ds, fmt.Errorf("comparing variable %s with the saved plan: %w", v.Name, err)
+		}
+		was, known := p.saved.Plan.Variables[v.Name]
+		if known && was != state.Digest(p.saved.Plan.Lineage, value) {
+			ds = append(ds, diag.NewError(nil, "Can't change variable when applying a saved plan", fmt.Sprintf("The variable %q has another value than when the plan was made. A saved plan holds the values of its time: leave the variable out, or make a new plan.", v.Name)))
+		}
+	}
+	return ds, nil
 }
 
 // edited names a file that is not as it was; empty when all are. Files of variables are compared where they still

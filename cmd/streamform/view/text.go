@@ -23,6 +23,15 @@ func NewText(o Options) *Text {
 	return &Text{o: o, bar: &bar{to: o.Out, now: o.clock()}}
 }
 
+// Clear takes the progress bar off the terminal, so that something else can be printed.
+func (t *Text) Clear() { t.bar.clear() }
+
+// Line prints a line.
+func (t *Text) Line(line string) {
+	t.bar.clear()
+	fmt.Fprintln(t.o.Out, line)
+}
+
 // Plan shows what apply would do.
 func (t *Text) Plan(p *plan.Plan) error {
 	return render.Text(t.o.Out, p, render.Options{Color: t.o.Out.Color, Kind: t.o.Kind})
