@@ -263,14 +263,21 @@ func (ep *epoch) incremental(ctx context.Context, s Step) (*change, error) {
 	for leaf, columns := range p.leafColumns {
 		inputs[leaf] = ep.changeOf(leaf, columns)
 	}
-	for _, a := range p.aggregates {
-		out, err := ep.aggregate(ctx, s, a, inputs)
+	for _, o := range p.operators {
+		out, err := ep.operator(ctx, s, o, inputs)
 		if err != nil {
-			return nil, fmt.Errorf("operator %s: %w", a.ID, err)
+			return nil, fmt.Errorf("operator %s: %w", o.id(), err)
 		}
-		inputs[a.ID] = out
+		inputs[o.id()] = out
 	}
 	return ep.finish(ctx, p, inputs)
+}
+
+func (ep *epoch) operator(ctx context.Context, s Step, o operator, inputs map[string]*change) (*change, error) {
+	if k, ok := o.(keyed); ok {
+		return ep.keyed(ctx, s, k, inputs)
+	}
+	return ep.aggregate(ctx, s, o.(aggregate), inputs)
 }
 
 // finish runs a program's last, linear part over its inputs' changes: once over

@@ -77,7 +77,7 @@ func (a aggregate) typed(input string) string {
 
 // merge combines the epoch's partials (table now) with the remembered ones and returns the groups' change.
 func (ep *epoch) merge(ctx context.Context, relation string, a aggregate, mem Memory, now string) (*change, error) {
-	keys, values, err := ep.keyed(ctx, a, now)
+	keys, values, err := ep.encodeGroups(ctx, a, now)
 	if err != nil {
 		return nil, err
 	}
@@ -194,8 +194,8 @@ func (ep *epoch) remember(relation string, r Remember) {
 	}
 }
 
-// keyed encodes a table of groups and partials as keys and values, in row order.
-func (ep *epoch) keyed(ctx context.Context, a aggregate, table string) (keys, values [][]byte, err error) {
+// encodeGroups encodes a table of groups and partials as keys and values, in row order.
+func (ep *epoch) encodeGroups(ctx context.Context, a aggregate, table string) (keys, values [][]byte, err error) {
 	sql := "SELECT " + strings.Join(append(asRemembered(a.groupNames(), a.groupTypes), asRemembered(a.partialNames(), a.partialTypes)...), ", ") +
 		" FROM " + table + " ORDER BY rowid"
 	if a.Scalar() && len(a.partialTypes) == 0 {
@@ -206,7 +206,7 @@ func (ep *epoch) keyed(ctx context.Context, a aggregate, table string) (keys, va
 
 // rememberMerged remembers merged groups; one without rows is forgotten.
 func (ep *epoch) rememberMerged(ctx context.Context, relation string, a aggregate, merged string) error {
-	keys, values, err := ep.keyed(ctx, a, merged)
+	keys, values, err := ep.encodeGroups(ctx, a, merged)
 	if err != nil {
 		return err
 	}

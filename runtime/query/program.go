@@ -28,7 +28,7 @@ type Program struct {
 	stream      bool
 	appendRead  map[string]bool         // leaf → its rows are never taken back
 	leafColumns map[string]batch.Schema // leaf → its columns, of every relation read
-	aggregates  []aggregate
+	operators   []operator
 	final       string // SQL over leaves whose columns are the relation's, in order; empty: run body
 	linear      bool   // body itself, run over new rows, gives the new rows
 }
@@ -70,7 +70,7 @@ func (p *Program) build(b *binding, doc []byte) error {
 			return err
 		}
 	}
-	p.aggregates, p.final = nil, ""
+	p.operators, p.final = nil, ""
 	if op, err := logical.Decode(doc); err == nil && logical.Linear(op) && allAppend && len(p.Reads) > 0 {
 		p.linear, p.AppendOnly = true, true
 		p.describeLinear("filters and expressions, as written")
@@ -95,13 +95,13 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	if err != nil {
 		return err
 	}
-	for _, a := range cut.Aggregates {
-		typed, err := b.declareAggregate(a)
+	for _, o := range cut.Operators {
+		typed, err := b.declareOperator(o)
 		if err != nil {
 			return err
 		}
-		p.aggregates = append(p.aggregates, typed)
-		p.Initial = p.Initial || a.Scalar()
+		p.operators = append(p.operators, typed)
+		p.Initial = p.Initial || o.Keyed == nil && o.Aggregate.Scalar() || o.Keyed != nil && o.Keyed.Global() && o.Keyed.Kind == "aggregate"
 	}
 	if err := b.prove(cut.FinalTree, cut.Final.SQL); err != nil {
 		return err
@@ -166,6 +166,76 @@ func (b *binding) prove(tree *logical.Op, sql string) error {
 	return nil
 }
 
+func (b *binding) declareOperator(o logical.Operator) (operator, error) {
+	if o.Keyed != nil {
+		return b.declareKeyed(o.Keyed)
+	}
+	return b.declareAggregate(o.Aggregate)
+}
+
+// declareKeyed finds the types of a keyed operator's columns, proves its SQL, and declares its output as a table.
+func (b *binding) declareKeyed(k *logical.Keyed) (keyed, error) {
+	out := keyed{Keyed: k}
+	for i, in := range k.Inputs {
+		if err := b.prove(in.Tree, in.SQL); err != nil {
+			return out, err
+		}
+		list := make([]string, 0, len(in.Keys)+1)
+		for j, key := range in.Keys {
+			list = append(list, fmt.Sprintf("%s AS k%d", key, j))
+		}
+		columns, err := b.describe(asTables("SELECT " + strings.Join(append(list, "*"), ", ") + " FROM (" + in.SQL + ")"))
+		if err != nil || len(columns) != len(in.Keys)+in.Columns {
+			return out, &logical.Unsupported{Reason: "an input whose columns could not be written as SQL"}
+		}
+		if err := rememberable(columns[:len(in.Keys)], columns[len(in.Keys):]); err != nil {
+			return out, err
+		}
+		if i == 0 {
+			out.keyTypes = typesOf(columns[:len(in.Keys)])
+		} else if !slices.Equal(out.keyTypes, typesOf(columns[:len(in.Keys)])) {
+			return out, &logical.Unsupported{Reason: "a join whose keys differ in type"}
+		}
+		out.inputTypes = append(out.inputTypes, typesOf(columns[len(in.Keys):]))
+		if err := b.conn.Exec(b.ctx, "CREATE OR REPLACE TABLE "+logical.Ident(logical.InputLeaf(i))+"("+columnList(columns[len(in.Keys):])+")"); err != nil {
+			return out, fmt.Errorf("declaring an operator's input: %w", err)
+		}
+	}
+	if err := b.prove(k.Tree, k.Body); err != nil {
+		return out, err
+	}
+	columns, err := b.describe(asTables(k.Body))
+	if err != nil || len(columns) != k.Columns {
+		return out, &logical.Unsupported{Reason: "an operator whose result could not be written as SQL"}
+	}
+	out.outputTypes = typesOf(columns)
+	if err := b.conn.Exec(b.ctx, "CREATE TABLE "+logical.Ident(k.ID)+"("+columnList(positional(out.outputTypes))+")"); err != nil {
+		return out, fmt.Errorf("declaring an operator's output: %w", err)
+	}
+	return out, nil
+}
+
+func typesOf(columns batch.Schema) []string {
+	out := make([]string, len(columns))
+	for i, c := range columns {
+		out[i] = c.Type
+	}
+	return out
+}
+
+// rememberable refuses types that keyed data has no form for: as keys also those that SQL compares otherwise than by their bytes.
+func rememberable(keys, values batch.Schema) error {
+	for i, c := range append(slices.Clone(keys), values...) {
+		if strings.Contains(c.Type, "UNION(") || strings.Contains(c.Type, "VARIANT") || strings.Contains(c.Type, "BIGNUM") {
+			return &logical.Unsupported{Reason: "remembered values of type " + c.Type}
+		}
+		if i < len(keys) && strings.Contains(c.Type, "INTERVAL") {
+			return &logical.Unsupported{Reason: "keys of type " + c.Type}
+		}
+	}
+	return nil
+}
+
 // declareAggregate finds the types of an aggregate's columns and declares its output as a table for what reads it.
 func (b *binding) declareAggregate(a *logical.Aggregate) (aggregate, error) {
 	out := aggregate{Aggregate: a}
@@ -176,10 +246,10 @@ func (b *binding) declareAggregate(a *logical.Aggregate) (aggregate, error) {
 	if err != nil {
 		return out, &logical.Unsupported{Reason: "an aggregate whose parts could not be written as SQL"}
 	}
+	if err := rememberable(types[:len(a.Groups)], types[len(a.Groups):]); err != nil {
+		return out, err
+	}
 	for i, c := range types {
-		if strings.Contains(c.Type, "INTERVAL") || strings.Contains(c.Type, "UNION(") || strings.Contains(c.Type, "VARIANT") {
-			return out, &logical.Unsupported{Reason: "keys or partials of type " + c.Type}
-		}
 		if i < len(a.Groups) {
 			out.groupTypes = append(out.groupTypes, c.Type)
 		} else {
@@ -279,17 +349,31 @@ func (p *Program) describeRefresh() {
 }
 
 func (p *Program) describeIncremental() {
-	inputs := p.Reads
-	for _, a := range p.aggregates {
-		p.Operators = append(p.Operators, Operator{ID: a.ID, Kind: "aggregate", Identity: a.ID + p.Identity, Detail: a.Detail, Inputs: inputs, Holds: holds(a)})
-		inputs = []string{a.ID}
+	for _, o := range p.operators {
+		d := o.describe()
+		d.Identity = d.ID + p.Identity
+		for _, sql := range o.inputs() {
+			d.Inputs = append(d.Inputs, p.readNames(sql)...)
+		}
+		p.Operators = append(p.Operators, d)
 	}
-	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: "filters and expressions", Inputs: inputs, Holds: p.resultHolds()})
+	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: "filters and expressions",
+		Inputs: p.readNames(p.final), Holds: p.resultHolds()})
 }
 
-func holds(a aggregate) string {
-	if len(a.Groups) == 0 {
-		return fmt.Sprintf("%d partials", len(a.Partials))
+// readNames are the relations and operators that SQL with leaves reads.
+func (p *Program) readNames(sql string) []string {
+	var out []string
+	for _, leaf := range leavesOf(sql) {
+		name := leaf
+		for _, r := range p.Reads {
+			if strings.EqualFold(r, leaf) {
+				name = r
+			}
+		}
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
 	}
-	return fmt.Sprintf("%d partials per key", len(a.Partials))
+	return out
 }

@@ -2,6 +2,7 @@ package query
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -17,8 +18,8 @@ func (p *Program) leafUses() map[string]int {
 		return uses
 	}
 	texts := []string{p.final}
-	for _, a := range p.aggregates {
-		texts = append(texts, a.Input)
+	for _, o := range p.operators {
+		texts = append(texts, o.inputs()...)
 	}
 	for _, t := range texts {
 		for _, leaf := range leavesOf(t) {
@@ -42,20 +43,64 @@ func (p *Program) holdsResult() bool {
 		return true
 	}
 	for _, leaf := range leavesOf(p.final) {
-		if !isOperator(leaf) {
+		if !p.isAggregate(leaf) {
 			return true
 		}
 	}
 	return false
 }
 
-// columns are an aggregate's output columns: c0, c1, ….
-func (a aggregate) columns() batch.Schema {
-	out := make(batch.Schema, len(a.outputTypes))
-	for i, t := range a.outputTypes {
-		out[i] = batch.Column{Name: fmt.Sprintf("c%d", i), Type: t}
+// isAggregate reports whether a leaf is the output of an aggregate, whose memory holds all its rows.
+func (p *Program) isAggregate(leaf string) bool {
+	return slices.ContainsFunc(p.operators, func(o operator) bool {
+		a, ok := o.(aggregate)
+		return ok && a.ID == leaf
+	})
+}
+
+// operator is one stateful step of a program.
+type operator interface {
+	id() string
+	columns() batch.Schema // of its output: c0, c1, …
+	inputs() []string      // SQL of what it reads
+	describe() Operator
+}
+
+func (a aggregate) id() string { return a.ID }
+
+func (a aggregate) columns() batch.Schema { return positional(a.outputTypes) }
+
+func (a aggregate) inputs() []string { return []string{a.Input} }
+
+func (a aggregate) describe() Operator {
+	holds := fmt.Sprintf("%d partials per key", len(a.Partials))
+	if a.Scalar() {
+		holds = fmt.Sprintf("%d partials", len(a.Partials))
+	}
+	return Operator{ID: a.ID, Kind: "aggregate", Detail: a.Detail, Holds: holds}
+}
+
+func (k keyed) inputs() []string {
+	out := make([]string, len(k.Inputs))
+	for i, in := range k.Inputs {
+		out[i] = in.SQL
 	}
 	return out
+}
+
+func (k keyed) describe() Operator {
+	o := Operator{ID: k.ID, Kind: k.Kind, Detail: k.Detail, Holds: "rows by key"}
+	if len(k.Inputs) == 2 {
+		o.Holds = "rows of both sides by key"
+	}
+	if k.Global() {
+		o.Holds = strings.TrimSuffix(o.Holds, " by key")
+		o.Reason = "no key: every change computes the whole operator again"
+		if k.Bilinear {
+			o.Reason = "no key: every change is compared with the whole other side"
+		}
+	}
+	return o
 }
 
 // groupNames are g0, g1, …; partialNames p0, p1, ….

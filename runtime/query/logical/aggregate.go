@@ -1,7 +1,9 @@
 package logical
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -35,26 +37,46 @@ type Partial struct {
 // Scalar reports an aggregate without GROUP BY: it has exactly one row, also over no input.
 func (a *Aggregate) Scalar() bool { return len(a.Groups) == 0 }
 
-// Split is a plan cut at its aggregates.
+// Operator is one stateful step: exactly one of its fields is set.
+type Operator struct {
+	Aggregate *Aggregate
+	Keyed     *Keyed
+}
+
+// ID is the name of the operator's output as a leaf.
+func (o Operator) ID() string {
+	if o.Keyed != nil {
+		return o.Keyed.ID
+	}
+	return o.Aggregate.ID
+}
+
+// Split is a plan cut at its stateful steps.
 type Split struct {
-	Aggregates []*Aggregate // inputs before their readers
-	Final      Rendered     // what turns leaves into the relation's rows
-	FinalTree  *Op
-	Retracts   bool  // the relation's rows may be taken back
-	Key        []int // positions in the output that identify a row; nil when there are none
-	Leaves     []string
+	Operators []Operator // inputs before their readers
+	Final     Rendered   // what turns leaves into the relation's rows
+	FinalTree *Op
+	Retracts  bool  // the relation's rows may be taken back
+	Key       []int // positions in the output that identify a row; nil when there are none
 }
 
 type splitter struct {
 	prefix     string
 	appendOnly func(leaf string) bool
 	out        Split
+	memo       map[*Op]splitResult // parts that are read several times are computed once
+	delims     []*Op               // what DELIM_GET reads, innermost last
+}
+
+type splitResult struct {
+	op       *Op
+	retracts bool
 }
 
 // Cut turns a plan into aggregates and a linear rest. appendOnly tells of each
 // relation read whether its rows can be taken back. *Unsupported says what stands in the way.
 func Cut(op *Op, prefix string, appendOnly func(leaf string) bool) (Split, error) {
-	s := &splitter{prefix: prefix, appendOnly: appendOnly}
+	s := &splitter{prefix: prefix, appendOnly: appendOnly, memo: map[*Op]splitResult{}}
 	top := StripOrder(op)
 	rest, retracts, err := s.split(top)
 	if err != nil {
@@ -68,7 +90,7 @@ func Cut(op *Op, prefix string, appendOnly func(leaf string) bool) (Split, error
 		return Split{}, unsupported("rows that come from no relation")
 	}
 	s.out.Final, s.out.FinalTree, s.out.Retracts = final, rest, retracts
-	s.out.Key = key(rest, s.out.Aggregates)
+	s.out.Key = key(rest, s.out.Operators)
 	return s.out, nil
 }
 
@@ -85,7 +107,32 @@ func hasConstantRows(op *Op) bool {
 }
 
 func (s *splitter) split(op *Op) (*Op, bool, error) {
+	if done, ok := s.memo[op]; ok {
+		return done.op, done.retracts, nil
+	}
+	out, retracts, err := s.splitNew(op)
+	if err == nil {
+		s.memo[op] = splitResult{op: out, retracts: retracts}
+		s.memo[out] = splitResult{op: out, retracts: retracts}
+	}
+	return out, retracts, err
+}
+
+func (s *splitter) splitNew(op *Op) (*Op, bool, error) {
 	switch op.Type {
+	case "LOGICAL_DELIM_GET":
+		if len(s.delims) == 0 {
+			return nil, false, unsupported("%s", Describe(op))
+		}
+		return s.split(s.delims[len(s.delims)-1])
+	case "LOGICAL_WINDOW":
+		return s.windows(op)
+	case "LOGICAL_COMPARISON_JOIN", "LOGICAL_ANY_JOIN", "LOGICAL_ASOF_JOIN", "LOGICAL_CROSS_PRODUCT", "LOGICAL_DELIM_JOIN":
+		return s.join(op)
+	case "LOGICAL_EXCEPT", "LOGICAL_INTERSECT":
+		return s.setOperation(op)
+	case "LOGICAL_LIMIT":
+		return s.top(op)
 	case "LOGICAL_GET":
 		schema, name, ok := op.Table()
 		if !ok {
@@ -116,8 +163,8 @@ func (s *splitter) split(op *Op) (*Op, bool, error) {
 }
 
 func (s *splitter) distinct(op *Op) (*Op, bool, error) {
-	if op.DistinctType != "DISTINCT" || !isNull(op.OrderBy) {
-		return nil, false, unsupported("DISTINCT ON")
+	if op.DistinctType != "DISTINCT" {
+		return s.distinctOn(op)
 	}
 	child, retracts, err := s.split(op.Children[0])
 	if err != nil {
@@ -137,7 +184,7 @@ func (s *splitter) distinct(op *Op) (*Op, bool, error) {
 func (s *splitter) aggregate(op *Op) (*Op, bool, error) {
 	if len(op.GroupingSets) > 1 || len(op.GroupingFunctions) > 0 ||
 		(len(op.GroupingSets) == 1 && len(op.GroupingSets[0]) != len(op.Groups)) {
-		return nil, false, unsupported("GROUPING SETS, ROLLUP or CUBE")
+		return s.groupingSets(op)
 	}
 	child, retracts, err := s.split(op.Children[0])
 	if err != nil {
@@ -152,7 +199,7 @@ func (s *splitter) aggregate(op *Op) (*Op, bool, error) {
 		return nil, false, err
 	}
 	a := &Aggregate{Input: in.SQL, Groups: groups, Retracts: retracts, Tree: child, Detail: detail(op)}
-	return s.add(a, func(b *partialBuilder) error {
+	out, again, err := s.add(a, func(b *partialBuilder) error {
 		for _, e := range op.Expressions {
 			if err := b.add(e, in.scope()); err != nil {
 				return err
@@ -160,6 +207,11 @@ func (s *splitter) aggregate(op *Op) (*Op, bool, error) {
 		}
 		return nil
 	})
+	var reason *Unsupported
+	if errors.As(err, &reason) {
+		return s.recompute(op, child, retracts)
+	}
+	return out, again, err
 }
 
 func (s *splitter) add(a *Aggregate, build func(*partialBuilder) error) (*Op, bool, error) {
@@ -174,10 +226,11 @@ func (s *splitter) add(a *Aggregate, build func(*partialBuilder) error) (*Op, bo
 		}
 	}
 	a.Partials, a.Finals = b.partials, b.finals
-	a.ID = fmt.Sprintf("%s%d", s.prefix, len(s.out.Aggregates)+1)
+	a.ID = fmt.Sprintf("%s%d", s.prefix, len(s.out.Operators)+1)
 	a.AppendOnly = len(a.Finals) == 0 && !a.Retracts
-	s.out.Aggregates = append(s.out.Aggregates, a)
+	s.out.Operators = append(s.out.Operators, Operator{Aggregate: a})
 	leaf := &Op{Type: "LOGICAL_GET", Stored: a.ID, StoredColumns: len(a.Groups) + len(a.Finals)}
+	s.memo[leaf] = splitResult{op: leaf, retracts: !a.AppendOnly}
 	return leaf, !a.AppendOnly, nil
 }
 
@@ -206,8 +259,8 @@ func detail(op *Op) string {
 
 // key finds output columns that identify a row: the group columns of the last
 // aggregate, if projections and filters carry all of them to the top.
-func key(op *Op, aggs []*Aggregate) []int {
-	positions, groups := trace(op, aggs)
+func key(op *Op, operators []Operator) []int {
+	positions, groups := trace(op, operators)
 	if groups == 0 {
 		return nil
 	}
@@ -228,22 +281,17 @@ func key(op *Op, aggs []*Aggregate) []int {
 
 // trace follows columns down to the stored leaf: for each output position the
 // leaf's position, or -1; and how many of the leaf's columns are group columns.
-func trace(op *Op, aggs []*Aggregate) ([]int, int) {
+func trace(op *Op, operators []Operator) ([]int, int) {
 	if op.Stored != "" {
-		for _, a := range aggs {
-			if a.ID == op.Stored {
-				positions := make([]int, op.StoredColumns)
-				for i := range positions {
-					positions[i] = i
-				}
-				return positions, len(a.Groups)
-			}
+		positions := make([]int, op.StoredColumns)
+		for i := range positions {
+			positions[i] = i
 		}
-		return nil, 0
+		return positions, keyWidth(op.Stored, operators)
 	}
 	switch op.Type {
 	case "LOGICAL_FILTER":
-		in, groups := trace(op.Children[0], aggs)
+		in, groups := trace(op.Children[0], operators)
 		if len(op.ProjectionMap) == 0 {
 			return in, groups
 		}
@@ -253,7 +301,7 @@ func trace(op *Op, aggs []*Aggregate) ([]int, int) {
 		}
 		return out, groups
 	case "LOGICAL_PROJECTION":
-		in, groups := trace(op.Children[0], aggs)
+		in, groups := trace(op.Children[0], operators)
 		out := make([]int, len(op.Expressions))
 		for i, e := range op.Expressions {
 			out[i] = -1
@@ -285,4 +333,84 @@ func Linear(op *Op) bool {
 		return op.SetOpAll && len(op.Children) > 0
 	}
 	return false
+}
+
+// keyWidth is how many of an operator's first columns identify its rows: those of a GROUP BY.
+func keyWidth(id string, operators []Operator) int {
+	for _, o := range operators {
+		switch {
+		case o.ID() != id:
+		case o.Aggregate != nil:
+			return len(o.Aggregate.Groups)
+		case o.Keyed.Kind == "aggregate":
+			return len(o.Keyed.Inputs[0].Keys)
+		}
+	}
+	return 0
+}
+
+// groupingSets turns GROUPING SETS, ROLLUP and CUBE into the union of their sets, each an aggregate of its own.
+func (s *splitter) groupingSets(op *Op) (*Op, bool, error) {
+	child, retracts, err := s.split(op.Children[0])
+	if err != nil {
+		return nil, false, err
+	}
+	s.memo[child] = splitResult{op: child, retracts: retracts}
+	union := &Op{Type: "LOGICAL_UNION", SetOpAll: true}
+	sets := op.GroupingSets
+	if len(sets) == 0 {
+		sets = [][]int{allOf(len(op.Groups))}
+	}
+	for _, set := range sets {
+		arm := &Op{Type: "LOGICAL_AGGREGATE_AND_GROUP_BY", Children: []*Op{child}, Expressions: op.Expressions}
+		for _, g := range set {
+			arm.Groups = append(arm.Groups, op.Groups[g])
+		}
+		project := &Op{Type: "LOGICAL_PROJECTION", Children: []*Op{arm}}
+		for i, g := range op.Groups {
+			project.Expressions = append(project.Expressions, groupOrNull(g, i, set))
+		}
+		for i := range op.Expressions {
+			project.Expressions = append(project.Expressions, &Expr{Class: "BOUND_REF", Index: len(set) + i})
+		}
+		for _, f := range op.GroupingFunctions {
+			project.Expressions = append(project.Expressions, groupingValue(f, set))
+		}
+		union.Children = append(union.Children, project)
+	}
+	return s.split(union)
+}
+
+func allOf(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+func groupOrNull(g *Expr, i int, set []int) *Expr {
+	if at := slices.Index(set, i); at >= 0 {
+		return &Expr{Class: "BOUND_REF", Index: at}
+	}
+	typ := g.Return
+	if typ.ID == "" {
+		typ = Type{ID: "BOOLEAN"}
+		if g.Value != nil {
+			typ = g.Value.Type
+		}
+	}
+	return &Expr{Class: "BOUND_CONSTANT", Value: &Value{Type: typ, IsNull: true}}
+}
+
+// groupingValue is GROUPING(…) for one set: a bit for each argument that is not in it, the last the lowest.
+func groupingValue(arguments, set []int) *Expr {
+	n := 0
+	for _, a := range arguments {
+		n <<= 1
+		if !slices.Contains(set, a) {
+			n |= 1
+		}
+	}
+	return &Expr{Class: "BOUND_CONSTANT", Value: &Value{Type: Type{ID: "BIGINT"}, Data: []byte(fmt.Sprint(n))}}
 }

@@ -22,7 +22,8 @@ type canon struct {
 // predicates, the direction of comparisons, projections in between and CTEs do
 // not matter. source gives the identity of the relation behind a scan.
 func Canonical(op *Op, source func(leaf string) string) (string, error) {
-	c, err := canonical(StripOrder(op), source)
+	z := &canonizer{source: source}
+	c, err := z.canon(StripOrder(op))
 	if err != nil {
 		return "", err
 	}
@@ -88,9 +89,15 @@ func StripOrder(op *Op) *Op {
 	return op
 }
 
-func canonical(op *Op, source func(string) string) (canon, error) {
+// canonizer carries what a plan's parts refer to from afar.
+type canonizer struct {
+	source func(leaf string) string
+	delims []canon // what DELIM_GET reads, innermost last
+}
+
+func (z *canonizer) canon(op *Op) (canon, error) {
 	if op.Stored != "" {
-		c := canon{base: "scan(" + op.Stored + "=" + source(op.Stored) + ")"}
+		c := canon{base: "scan(" + op.Stored + "=" + z.source(op.Stored) + ")"}
 		for i := range op.StoredColumns {
 			c.cols = append(c.cols, Ident(op.Stored)+"."+Ident(column(i)))
 		}
@@ -98,33 +105,53 @@ func canonical(op *Op, source func(string) string) (canon, error) {
 	}
 	switch op.Type {
 	case "LOGICAL_GET":
-		return canonicalGet(op, source)
-	case "LOGICAL_UNION":
-		return canonicalUnion(op, source)
+		return z.get(op)
+	case "LOGICAL_DELIM_GET":
+		if len(z.delims) == 0 {
+			return canon{}, unsupported("%s", Describe(op))
+		}
+		return z.delims[len(z.delims)-1], nil
+	case "LOGICAL_UNION", "LOGICAL_EXCEPT", "LOGICAL_INTERSECT":
+		return z.setOperation(op)
+	case "LOGICAL_COMPARISON_JOIN", "LOGICAL_ANY_JOIN", "LOGICAL_ASOF_JOIN", "LOGICAL_CROSS_PRODUCT", "LOGICAL_DELIM_JOIN":
+		return z.join(op)
 	}
 	if len(op.Children) != 1 {
 		return canon{}, unsupported("%s", Describe(op))
 	}
-	in, err := canonical(op.Children[0], source)
+	in, err := z.canon(op.Children[0])
 	if err != nil {
 		return canon{}, err
 	}
+	return in.step(op)
+}
+
+// step is the canonical form of a step over one input.
+func (c canon) step(op *Op) (canon, error) {
 	switch op.Type {
-	case "LOGICAL_FILTER":
-		return canonicalFilter(op, in)
-	case "LOGICAL_PROJECTION":
-		cols, err := in.exprs(op.Expressions)
-		return canon{base: in.base, preds: in.preds, cols: cols}, err
-	case "LOGICAL_UNNEST":
-		return canonicalUnnest(op, in)
-	case "LOGICAL_AGGREGATE_AND_GROUP_BY":
-		return canonicalAggregate(op, in)
-	case "LOGICAL_DISTINCT":
-		if op.DistinctType != "DISTINCT" || !isNull(op.OrderBy) {
-			return canon{}, unsupported("DISTINCT ON")
+	case "LOGICAL_ORDER_BY":
+		if len(op.Projections) == 0 {
+			return c, nil
 		}
-		base := digest(append([]string{"distinct", in.seal()}, in.cols...)...)
-		return canon{base: base, cols: tagged("d", base, in.cols)}, nil
+	case "LOGICAL_FILTER":
+		return canonicalFilter(op, c)
+	case "LOGICAL_PROJECTION":
+		cols, err := c.exprs(op.Expressions)
+		return canon{base: c.base, preds: c.preds, cols: cols}, err
+	case "LOGICAL_UNNEST":
+		return canonicalUnnest(op, c)
+	case "LOGICAL_AGGREGATE_AND_GROUP_BY":
+		return canonicalAggregate(op, c)
+	case "LOGICAL_WINDOW":
+		return c.windows(op)
+	case "LOGICAL_LIMIT":
+		return c.top(op)
+	case "LOGICAL_DISTINCT":
+		if op.DistinctType != "DISTINCT" {
+			return c.distinctOn(op)
+		}
+		base := digest(append([]string{"distinct", c.seal()}, c.cols...)...)
+		return canon{base: base, cols: tagged("d", base, c.cols)}, nil
 	}
 	return canon{}, unsupported("%s", Describe(op))
 }
@@ -150,7 +177,7 @@ func short(s string) string {
 	return "#" + digest(s)
 }
 
-func canonicalGet(op *Op, source func(string) string) (canon, error) {
+func (z *canonizer) get(op *Op) (canon, error) {
 	schema, name, ok := op.Table()
 	if !ok {
 		return canon{}, unsupported("the table function %s", op.Name)
@@ -160,7 +187,7 @@ func canonicalGet(op *Op, source func(string) string) (canon, error) {
 	if err != nil {
 		return canon{}, err
 	}
-	c := canon{base: "scan(" + leaf + "=" + source(leaf) + ")"}
+	c := canon{base: "scan(" + leaf + "=" + z.source(leaf) + ")"}
 	for _, n := range names {
 		text := ""
 		if n != "" {
@@ -258,22 +285,24 @@ func canonicalUnnest(op *Op, in canon) (canon, error) {
 	return canon{base: base, cols: append(slices.Clone(in.cols), tagged("unnest", base, parts)...)}, nil
 }
 
-func canonicalUnion(op *Op, source func(string) string) (canon, error) {
-	if !op.SetOpAll {
+func (z *canonizer) setOperation(op *Op) (canon, error) {
+	if op.Type == "LOGICAL_UNION" && !op.SetOpAll {
 		return canon{}, unsupported("UNION without ALL")
 	}
 	var arms []string
 	var cols []string
 	for _, child := range op.Children {
-		c, err := canonical(child, source)
+		c, err := z.canon(child)
 		if err != nil {
 			return canon{}, err
 		}
 		arms = append(arms, digest(append([]string{"arm", c.seal()}, c.cols...)...))
 		cols = c.cols
 	}
-	slices.Sort(arms)
-	base := digest(append([]string{"union"}, arms...)...)
+	if op.Type != "LOGICAL_EXCEPT" {
+		slices.Sort(arms)
+	}
+	base := digest(append([]string{op.Type, fmt.Sprint(op.SetOpAll)}, arms...)...)
 	out := canon{base: base}
 	for i := range cols {
 		out.cols = append(out.cols, fmt.Sprintf("u%d@%s", i, base))
@@ -319,10 +348,15 @@ func (c canon) aggregate(e *Expr) (string, error) {
 		}
 		text += " FILTER " + f
 	}
-	if !isNull(e.OrderBys) {
-		return "", unsupported("ORDER BY inside an aggregate")
+	orders, err := decodeOrders(e.OrderBys)
+	if err != nil {
+		return "", err
 	}
-	return text, nil
+	by, err := c.orders(orders)
+	if err != nil {
+		return "", err
+	}
+	return text + by + data(e.FunctionData), nil
 }
 
 func (c canon) exprs(es []*Expr) ([]string, error) {

@@ -42,12 +42,35 @@ type Op struct {
 	DistinctTargets   []*Expr         `json:"distinct_targets"`
 	OrderBy           json.RawMessage `json:"order_by"`
 	Orders            []order         `json:"orders"`
+	JoinType          string          `json:"join_type"`
+	Conditions        []condition     `json:"conditions"`
+	Condition         *Expr           `json:"condition"`
+	Predicate         *Expr           `json:"predicate"`
+	LeftMap           []uint64        `json:"left_projection_map"`
+	RightMap          []uint64        `json:"right_projection_map"`
+	Eliminated        []*Expr         `json:"duplicate_eliminated_columns"`
+	DelimFlipped      bool            `json:"delim_flipped"`
+	LimitVal          bound           `json:"limit_val"`
+	OffsetVal         bound           `json:"offset_val"`
 	Projections       []uint64        `json:"projections"`
 
 	// Stored names the operator whose output this leaf reads; set by Split.
 	Stored string `json:"-"`
 	// StoredColumns are that output's column types, by position.
 	StoredColumns int `json:"-"`
+}
+
+// condition is one comparison of a join; its sides count columns from their own child.
+type condition struct {
+	Left       *Expr  `json:"left"`
+	Right      *Expr  `json:"right"`
+	Comparison string `json:"comparison"`
+}
+
+// bound is a LIMIT or OFFSET.
+type bound struct {
+	Type     string `json:"type"`
+	Constant int64  `json:"constant_integer"`
 }
 
 type order struct {
@@ -104,6 +127,21 @@ type Expr struct {
 	AggregateType string          `json:"aggregate_type"`
 	OrderBys      json.RawMessage `json:"order_bys"`
 	Arguments     []Type          `json:"arguments"`
+
+	// Window functions.
+	Partitions  []*Expr         `json:"partitions"`
+	Orders      []order         `json:"orders"`
+	Filters     *Expr           `json:"filters"`
+	IgnoreNulls bool            `json:"ignore_nulls"`
+	Start       string          `json:"start"`
+	End         string          `json:"end"`
+	StartExpr   *Expr           `json:"start_expr"`
+	EndExpr     *Expr           `json:"end_expr"`
+	OffsetExpr  *Expr           `json:"offset_expr"`
+	DefaultExpr *Expr           `json:"default_expr"`
+	Exclude     string          `json:"exclude_clause"`
+	Distinct    bool            `json:"distinct"`
+	ArgOrders   json.RawMessage `json:"arg_orders"`
 }
 
 type caseCheck struct {

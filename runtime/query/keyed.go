@@ -1,0 +1,373 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/logical"
+)
+
+// keyed is a logical.Keyed with the types DuckDB gives its columns.
+type keyed struct {
+	*logical.Keyed
+	keyTypes    []string
+	inputTypes  [][]string
+	outputTypes []string
+}
+
+func (k keyed) id() string { return k.ID }
+
+func (k keyed) columns() batch.Schema { return positional(k.outputTypes) }
+
+func positional(types []string) batch.Schema {
+	out := make(batch.Schema, len(types))
+	for i, t := range types {
+		out[i] = batch.Column{Name: fmt.Sprintf("c%d", i), Type: t}
+	}
+	return out
+}
+
+// initKey marks in an operator's memory that it was computed once: an aggregate over nothing has a row.
+const initKey = "\xff"
+
+// keyedDelta is the change of one input of a keyed operator.
+type keyedDelta struct {
+	plus, minus    string // tables of k0, …, c0, …; minus is empty when nothing was taken back
+	added, removed map[string][][]byte
+}
+
+func (d *keyedDelta) keys() []string {
+	if d == nil {
+		return nil
+	}
+	out := map[string]bool{}
+	for k := range d.added {
+		out[k] = true
+	}
+	for k := range d.removed {
+		out[k] = true
+	}
+	return slices.Collect(maps.Keys(out))
+}
+
+// keyedRun is one keyed operator in one epoch.
+type keyedRun struct {
+	*epoch
+	k      keyed
+	mem    Memory
+	deltas []*keyedDelta // nil: the input did not change
+}
+
+// keyed brings a keyed operator's output up to date for the keys its inputs touch.
+func (ep *epoch) keyed(ctx context.Context, s Step, k keyed, inputs map[string]*change) (*change, error) {
+	run := &keyedRun{epoch: ep, k: k, mem: s.Memory(k.ID)}
+	moved := false
+	for i := range k.Inputs {
+		d, err := run.delta(ctx, i, inputs)
+		if err != nil {
+			return nil, err
+		}
+		moved = moved || d != nil
+		run.deltas = append(run.deltas, d)
+	}
+	fresh, err := run.fresh()
+	if err != nil {
+		return nil, err
+	}
+	if !moved && !fresh {
+		return &change{columns: k.columns(), inserted: emptyRows(k.columns())}, nil
+	}
+	c := &change{columns: k.columns(), counts: batch.Counts{Inserted: -1}, appendOnly: !k.Retracts()}
+	if k.Bilinear {
+		err = run.product(ctx, s.Relation, c)
+	} else {
+		err = run.recompute(ctx, s.Relation, c)
+	}
+	if fresh && err == nil {
+		ep.remember(s.Relation, Remember{Operator: k.ID, Keys: [][]byte{[]byte(initKey)}, Values: [][]byte{{1}}})
+	}
+	return c, err
+}
+
+// fresh reports whether an operator that has a row over nothing was never computed.
+func (r *keyedRun) fresh() (bool, error) {
+	if r.k.Kind != "aggregate" || !r.k.Global() {
+		return false, nil
+	}
+	v, err := r.mem.Get([][]byte{[]byte(initKey)})
+	if err != nil {
+		return false, fmt.Errorf("reading keyed data: %w", err)
+	}
+	return v[0] == nil, nil
+}
+
+// delta computes the change of one input, with its keys.
+func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) (*keyedDelta, error) {
+	in := r.k.Inputs[i]
+	leaves := leavesOf(in.SQL)
+	if quiet(leaves, inputs) {
+		return nil, nil
+	}
+	plus, err := side(in.SQL, inputs, func(c *change) string { return c.inserted })
+	if err != nil {
+		return nil, err
+	}
+	d := &keyedDelta{}
+	if d.plus, d.added, err = r.sideRows(ctx, i, plus); err != nil {
+		return nil, err
+	}
+	if anyDeleted(leaves, inputs) {
+		minus, err := side(in.SQL, inputs, deletedRows)
+		if err != nil {
+			return nil, err
+		}
+		if d.minus, d.removed, err = r.sideRows(ctx, i, minus); err != nil {
+			return nil, err
+		}
+	}
+	if len(d.added) == 0 && len(d.removed) == 0 {
+		return nil, nil
+	}
+	return d, nil
+}
+
+// sideRows makes a table of keys and rows and groups the encoded rows by key.
+func (r *keyedRun) sideRows(ctx context.Context, i int, from string) (string, map[string][][]byte, error) {
+	var list []string
+	for j, key := range r.k.Inputs[i].Keys {
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS k%d", key, r.k.keyTypes[j], j))
+	}
+	names := numbered("c", len(r.k.inputTypes[i]))
+	for j, n := range names {
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", n, r.k.inputTypes[i][j], n))
+	}
+	table, err := r.table(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+from)
+	if err != nil {
+		return "", nil, err
+	}
+	sql := "SELECT " + strings.Join(append(asRemembered(numbered("k", len(r.k.keyTypes)), r.k.keyTypes), asRemembered(names, r.k.inputTypes[i])...), ", ") + " FROM " + table + " ORDER BY rowid"
+	keys, rows, err := r.encode(ctx, sql, len(r.k.keyTypes))
+	if err != nil {
+		return "", nil, err
+	}
+	grouped := make(map[string][][]byte, len(keys))
+	for j, key := range keys {
+		grouped[string(key)] = append(grouped[string(key)], rows[j])
+	}
+	return table, grouped, nil
+}
+
+func (r *keyedRun) shelves(i int) multimap { return multimap{mem: r.mem, prefix: byte(i)} }
+
+// old loads the rows an input held for the keys, and makes a table of them.
+func (r *keyedRun) old(ctx context.Context, i int, keys []string) (string, map[string]*shelf, error) {
+	shelves, err := r.shelves(i).load(keys)
+	if err != nil {
+		return "", nil, err
+	}
+	types := r.k.inputTypes[i]
+	names := numbered("c", len(types))
+	var columns, casts []string
+	for j, n := range names {
+		columns = append(columns, n+" "+types[j])
+		casts = append(casts, fmt.Sprintf("CAST(NULL AS %s) AS %s", remembered(types[j]), n))
+	}
+	l, err := r.loader(ctx, columns, casts)
+	if err != nil {
+		return "", nil, err
+	}
+	defer l.release()
+	for _, k := range keys {
+		if s := shelves[k]; s != nil {
+			if err := s.rows(func(row []byte) error { return l.append(row) }); err != nil {
+				return "", nil, err
+			}
+		}
+	}
+	table, err := l.finish(ctx)
+	return table, shelves, err
+}
+
+// rememberInput writes an input's new rows.
+func (r *keyedRun) rememberInput(relation string, i int, loaded map[string]*shelf) error {
+	d := r.deltas[i]
+	if d == nil {
+		return nil
+	}
+	m, err := r.shelves(i).change(d.added, d.removed, loaded)
+	if err != nil {
+		return err
+	}
+	m.Operator = r.k.ID
+	r.remember(relation, m)
+	return nil
+}
+
+// rowsOnly reads a delta table without its keys.
+func (r *keyedRun) rowsOnly(i int, table string) string {
+	return "(SELECT " + strings.Join(numbered("c", len(r.k.inputTypes[i])), ", ") + " FROM " + table + ")"
+}
+
+// atMostOne fails where a scalar subquery gives more than one row, as the query itself would.
+func (r *keyedRun) atMostOne(ctx context.Context, relation string, after []string) error {
+	if r.k.AtMostOne == "" {
+		return nil
+	}
+	sql, err := r.fill(r.k.AtMostOne, after...)
+	if err != nil {
+		return err
+	}
+	found, err := r.conn.Text(ctx, sql)
+	if err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return &DataError{Relation: relation, Summary: "A scalar subquery gives more than one row", Detail: "Aggregate in the subquery, or join with it."}
+	}
+	return nil
+}
+
+// fill puts tables in the place of the operator's inputs.
+func (r *keyedRun) fill(sql string, tables ...string) (string, error) {
+	return logical.Replace(sql, func(name string) (string, error) {
+		for i, t := range tables {
+			if name == logical.InputLeaf(i) {
+				return t, nil
+			}
+		}
+		return "", fmt.Errorf("nothing is known of %s", name)
+	})
+}
+
+// recompute runs the operator over the touched keys' rows as they were and as they are.
+func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) error {
+	touched := map[string]bool{}
+	for _, d := range r.deltas {
+		for _, k := range d.keys() {
+			touched[k] = true
+		}
+	}
+	if r.k.Global() {
+		touched[""] = true
+	}
+	keys := slices.Sorted(maps.Keys(touched))
+	before, after := make([]string, len(r.deltas)), make([]string, len(r.deltas))
+	for i, d := range r.deltas {
+		table, shelves, err := r.old(ctx, i, keys)
+		if err != nil {
+			return err
+		}
+		before[i], after[i] = table, r.after(i, table, d)
+		if err := r.rememberInput(relation, i, shelves); err != nil {
+			return err
+		}
+	}
+	if err := r.atMostOne(ctx, relation, after); err != nil {
+		return err
+	}
+	now, err := r.fill(r.k.Body, after...)
+	if err != nil {
+		return err
+	}
+	was, err := r.fill(r.k.Body, before...)
+	if err != nil {
+		return err
+	}
+	fresh, err := r.fresh()
+	if err != nil {
+		return err
+	}
+	if fresh {
+		was = "SELECT * FROM " + emptyRows(r.k.columns())
+	}
+	c.inserted = "(" + r.typed(now) + ")"
+	return r.consolidate(ctx, c, "("+r.typed(was)+")")
+}
+
+// typed gives the output its declared types and names.
+func (r *keyedRun) typed(sql string) string {
+	list := make([]string, len(r.k.outputTypes))
+	for i, t := range r.k.outputTypes {
+		list[i] = fmt.Sprintf("CAST(c%d AS %s) AS c%d", i, t, i)
+	}
+	return "SELECT " + strings.Join(list, ", ") + " FROM (" + sql + ")"
+}
+
+// after is an input's rows once its change is made.
+func (r *keyedRun) after(i int, before string, d *keyedDelta) string {
+	if d == nil {
+		return before
+	}
+	if d.minus == "" {
+		return fmt.Sprintf("(FROM %s UNION ALL FROM %s)", before, r.rowsOnly(i, d.plus))
+	}
+	return fmt.Sprintf("((FROM %s UNION ALL FROM %s) EXCEPT ALL FROM %s)", before, r.rowsOnly(i, d.plus), r.rowsOnly(i, d.minus))
+}
+
+// product is the change of an inner join: what one side gained or lost, joined with the other side: as it is
+// now for the left side's change, as it was for the right side's.
+func (r *keyedRun) product(ctx context.Context, relation string, c *change) error {
+	left, right := r.deltas[0], r.deltas[1]
+	var plus, minus []string
+	shelves := [2]map[string]*shelf{}
+	if left != nil {
+		table, held, err := r.old(ctx, 1, r.keysOf(left))
+		if err != nil {
+			return err
+		}
+		shelves[1] = held
+		if err := r.term(&plus, &minus, 0, left, r.after(1, table, right)); err != nil {
+			return err
+		}
+	}
+	if right != nil {
+		table, held, err := r.old(ctx, 0, r.keysOf(right))
+		if err != nil {
+			return err
+		}
+		shelves[0] = held
+		if err := r.term(&plus, &minus, 1, right, table); err != nil {
+			return err
+		}
+	}
+	for i := range r.deltas {
+		if err := r.rememberInput(relation, i, shelves[i]); err != nil {
+			return err
+		}
+	}
+	c.inserted = "(" + r.typed(strings.Join(plus, " UNION ALL ")) + ")"
+	if len(minus) == 0 {
+		return r.materialize(ctx, c)
+	}
+	return r.consolidate(ctx, c, "("+r.typed(strings.Join(minus, " UNION ALL "))+")")
+}
+
+func (r *keyedRun) keysOf(d *keyedDelta) []string {
+	if r.k.Global() {
+		return []string{""}
+	}
+	return d.keys()
+}
+
+// term joins one side's change with the other side's rows.
+func (r *keyedRun) term(plus, minus *[]string, i int, d *keyedDelta, other string) error {
+	for table, out := range map[string]*[]string{d.plus: plus, d.minus: minus} {
+		if table == "" {
+			continue
+		}
+		tables := []string{r.rowsOnly(i, table), other}
+		if i == 1 {
+			tables[0], tables[1] = other, tables[0]
+		}
+		sql, err := r.fill(r.k.Body, tables...)
+		if err != nil {
+			return err
+		}
+		*out = append(*out, sql)
+	}
+	return nil
+}

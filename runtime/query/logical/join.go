@@ -1,0 +1,232 @@
+package logical
+
+import (
+	"slices"
+	"strings"
+)
+
+// join keeps both sides by the key of the equality conditions.
+func (s *splitter) join(op *Op) (*Op, bool, error) {
+	if len(op.Children) != 2 || op.DelimFlipped {
+		return nil, false, unsupported("%s", Describe(op))
+	}
+	left, err := s.input(op.Children[0])
+	if err != nil {
+		return nil, false, err
+	}
+	if op.Type == "LOGICAL_DELIM_JOIN" {
+		d, err := s.eliminated(op, left)
+		if err != nil {
+			return nil, false, err
+		}
+		s.delims = append(s.delims, d)
+		defer func() { s.delims = s.delims[:len(s.delims)-1] }()
+	}
+	right, err := s.input(op.Children[1])
+	if err != nil {
+		return nil, false, err
+	}
+	j := joinParts{left: numberedScope(left.Columns, "l."), right: numberedScope(right.Columns, "r.")}
+	if err := j.read(op); err != nil {
+		return nil, false, err
+	}
+	left.Keys, right.Keys = j.leftKeys, j.rightKeys
+	k := &Keyed{Inputs: []KeyedInput{left, right}, Kind: "join", Detail: strings.ToLower(op.JoinType) + " join", Bilinear: op.JoinType == "INNER" && op.Type != "LOGICAL_ASOF_JOIN"}
+	if op.Type == "LOGICAL_CROSS_PRODUCT" {
+		k.Detail, k.Bilinear = "cross join", true
+	}
+	if op.Type == "LOGICAL_ASOF_JOIN" {
+		k.Detail = "asof " + k.Detail
+	}
+	if err := j.body(op, k); err != nil {
+		return nil, false, err
+	}
+	tree := *op
+	tree.Children = []*Op{leaf(0, left.Columns), leaf(1, right.Columns)}
+	k.Tree = &tree
+	return s.addKeyed(k)
+}
+
+// eliminated is the relation that a correlated subquery runs over: the distinct
+// values of the outer columns it mentions.
+func (s *splitter) eliminated(op *Op, left KeyedInput) (*Op, error) {
+	project := &Op{Type: "LOGICAL_PROJECTION", Children: []*Op{left.Tree}, Expressions: op.Eliminated}
+	distinct := &Op{Type: "LOGICAL_DISTINCT", DistinctType: "DISTINCT", Children: []*Op{project}}
+	out, _, err := s.distinct(distinct)
+	return out, err
+}
+
+// joinParts are a join's conditions: equalities of one side each, and the rest.
+type joinParts struct {
+	left, right         scope
+	leftKeys, rightKeys []string
+	conditions          []string
+}
+
+func (j *joinParts) read(op *Op) error {
+	for _, c := range op.Conditions {
+		if err := j.comparison(c.Left, c.Right, c.Comparison); err != nil {
+			return err
+		}
+	}
+	for _, e := range []*Expr{op.Condition, op.Predicate} {
+		if e == nil {
+			continue
+		}
+		if err := j.conjuncts(e); err != nil {
+			return err
+		}
+	}
+	for i, k := range j.leftKeys {
+		j.leftKeys[i] = strings.ReplaceAll(k, "l.c", "c")
+		j.rightKeys[i] = strings.ReplaceAll(j.rightKeys[i], "r.c", "c")
+	}
+	return nil
+}
+
+func (j *joinParts) comparison(left, right *Expr, kind string) error {
+	l, err := j.left.sql(left)
+	if err != nil {
+		return err
+	}
+	r, err := j.right.sql(right)
+	if err != nil {
+		return err
+	}
+	sign, ok := comparisonSign(kind)
+	if !ok {
+		return unsupported("a comparison of type %s", kind)
+	}
+	if kind == "COMPARE_EQUAL" || kind == "COMPARE_NOT_DISTINCT_FROM" {
+		j.leftKeys, j.rightKeys = append(j.leftKeys, l), append(j.rightKeys, r)
+	}
+	j.conditions = append(j.conditions, "("+l+" "+sign+" "+r+")")
+	return nil
+}
+
+// conjuncts reads a condition over both sides' columns, one after the other.
+func (j *joinParts) conjuncts(e *Expr) error {
+	if e.Class == "BOUND_CONJUNCTION" && e.Type == "CONJUNCTION_AND" {
+		for _, child := range e.Children {
+			if err := j.conjuncts(child); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if e.Class == "BOUND_COMPARISON" && (e.Type == "COMPARE_EQUAL" || e.Type == "COMPARE_NOT_DISTINCT_FROM") {
+		n := len(j.left)
+		switch {
+		case within(e.Left, 0, n) && within(e.Right, n, n+len(j.right)):
+			return j.comparison(e.Left, shifted(e.Right, n), e.Type)
+		case within(e.Right, 0, n) && within(e.Left, n, n+len(j.right)):
+			return j.comparison(e.Right, shifted(e.Left, n), e.Type)
+		}
+	}
+	text, err := scope(append(slices.Clone(j.left), j.right...)).sql(e)
+	if err != nil {
+		return err
+	}
+	j.conditions = append(j.conditions, text)
+	return nil
+}
+
+// within reports whether an expression reads columns, all of them of [from, to).
+func within(e *Expr, from, to int) bool {
+	refs := refs(e)
+	return len(refs) > 0 && !slices.ContainsFunc(refs, func(i int) bool { return i < from || i >= to })
+}
+
+func refs(e *Expr) []int {
+	if e == nil {
+		return nil
+	}
+	if e.Class == "BOUND_REF" {
+		return []int{e.Index}
+	}
+	var out []int
+	for _, part := range append([]*Expr{e.Child, e.Left, e.Right, e.Input, e.Lower, e.Upper, e.ElseExpr}, e.Children...) {
+		out = append(out, refs(part)...)
+	}
+	for _, c := range e.CaseChecks {
+		out = append(append(out, refs(c.When)...), refs(c.Then)...)
+	}
+	return out
+}
+
+// shifted counts an expression's columns from n on as from 0.
+func shifted(e *Expr, n int) *Expr {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	if e.Class == "BOUND_REF" {
+		out.Index -= n
+		return &out
+	}
+	for _, part := range []**Expr{&out.Child, &out.Left, &out.Right, &out.Input, &out.Lower, &out.Upper, &out.ElseExpr} {
+		*part = shifted(*part, n)
+	}
+	out.Children = nil
+	for _, c := range e.Children {
+		out.Children = append(out.Children, shifted(c, n))
+	}
+	out.CaseChecks = nil
+	for _, c := range e.CaseChecks {
+		out.CaseChecks = append(out.CaseChecks, caseCheck{When: shifted(c.When, n), Then: shifted(c.Then, n)})
+	}
+	return &out
+}
+
+// body writes the join over the two input leaves.
+func (j *joinParts) body(op *Op, k *Keyed) error {
+	word, rightShown := "", true
+	switch op.JoinType {
+	case "INNER":
+		word = "JOIN"
+	case "LEFT", "SINGLE":
+		word = "LEFT JOIN"
+	case "RIGHT":
+		word = "RIGHT JOIN"
+	case "OUTER", "FULL":
+		word = "FULL JOIN"
+	case "SEMI":
+		word, rightShown = "SEMI JOIN", false
+	case "ANTI":
+		word, rightShown = "ANTI JOIN", false
+	default:
+		if op.Type != "LOGICAL_CROSS_PRODUCT" {
+			return unsupported("a join of type %s", op.JoinType)
+		}
+		word = "JOIN"
+	}
+	if op.Type == "LOGICAL_ASOF_JOIN" {
+		word = "ASOF " + word
+	}
+	list := kept(j.left, op.LeftMap)
+	if rightShown {
+		list = append(list, kept(j.right, op.RightMap)...)
+	}
+	on := strings.Join(j.conditions, " AND ")
+	if on == "" {
+		on = "true"
+	}
+	if op.JoinType == "SINGLE" {
+		k.AtMostOne = "SELECT 1 FROM (SELECT row_number() OVER () AS sf$i, * FROM " + Leaf(InputLeaf(0)) + ") l JOIN " + Leaf(InputLeaf(1)) + " r ON " + on +
+			" GROUP BY l.sf$i HAVING count(*) > 1 LIMIT 1"
+	}
+	k.Columns = len(list)
+	k.Body = "SELECT " + aliased(list, 0) + " FROM " + Leaf(InputLeaf(0)) + " l " + word + " " + Leaf(InputLeaf(1)) + " r ON " + on
+	return nil
+}
+
+func kept(s scope, keep []uint64) []string {
+	if len(keep) == 0 {
+		return slices.Clone(s)
+	}
+	out := make([]string, len(keep))
+	for i, k := range keep {
+		out[i] = s[k]
+	}
+	return out
+}

@@ -1,0 +1,213 @@
+package logical
+
+import (
+	"encoding/json"
+	"strings"
+)
+
+// window renders a window function over the columns of its input.
+func (s scope) window(e *Expr) (string, error) {
+	name, err := windowName(e)
+	if err != nil {
+		return "", err
+	}
+	args, err := s.windowArguments(e)
+	if err != nil {
+		return "", err
+	}
+	call := name + "(" + args
+	if e.IgnoreNulls {
+		call += " IGNORE NULLS"
+	}
+	call += ")"
+	if e.Filters != nil {
+		f, err := s.sql(e.Filters)
+		if err != nil {
+			return "", err
+		}
+		call += " FILTER (WHERE " + f + ")"
+	}
+	over, err := s.over(e)
+	return call + " OVER (" + over + ")", err
+}
+
+func windowName(e *Expr) (string, error) {
+	switch e.Type {
+	case "WINDOW_ROW_NUMBER":
+		return "row_number", nil
+	case "WINDOW_RANK":
+		return "rank", nil
+	case "WINDOW_RANK_DENSE":
+		return "dense_rank", nil
+	case "WINDOW_PERCENT_RANK":
+		return "percent_rank", nil
+	case "WINDOW_CUME_DIST":
+		return "cume_dist", nil
+	case "WINDOW_NTILE":
+		return "ntile", nil
+	case "WINDOW_LEAD":
+		return "lead", nil
+	case "WINDOW_LAG":
+		return "lag", nil
+	case "WINDOW_FIRST_VALUE":
+		return "first_value", nil
+	case "WINDOW_LAST_VALUE":
+		return "last_value", nil
+	case "WINDOW_NTH_VALUE":
+		return "nth_value", nil
+	case "WINDOW_AGGREGATE":
+		if e.Name == "count_star" {
+			return "count", nil
+		}
+		return Ident(e.Name), nil
+	}
+	return "", unsupported("the window function %s", e.Type)
+}
+
+func (s scope) windowArguments(e *Expr) (string, error) {
+	if orders, err := decodeOrders(e.ArgOrders); err != nil || len(orders) > 0 {
+		return "", unsupported("ORDER BY inside a window function")
+	}
+	if e.Name == "count_star" {
+		return "*", nil
+	}
+	args, err := s.all(e.Children)
+	if err != nil {
+		return "", err
+	}
+	for _, extra := range []*Expr{e.OffsetExpr, e.DefaultExpr} {
+		if extra == nil {
+			continue
+		}
+		text, err := s.sql(extra)
+		if err != nil {
+			return "", err
+		}
+		args = append(args, text)
+	}
+	if e.Type == "WINDOW_AGGREGATE" {
+		extra, err := aggregateData(e)
+		if err != nil {
+			return "", err
+		}
+		args = append(args, extra...)
+	}
+	text := strings.Join(args, ", ")
+	if e.Distinct {
+		text = "DISTINCT " + text
+	}
+	return text, nil
+}
+
+func (s scope) over(e *Expr) (string, error) {
+	var parts []string
+	if len(e.Partitions) > 0 {
+		keys, err := s.all(e.Partitions)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, "PARTITION BY "+strings.Join(keys, ", "))
+	}
+	if len(e.Orders) > 0 {
+		text, err := s.orderBy(e.Orders)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, text)
+	}
+	frame, err := s.frame(e)
+	if err != nil {
+		return "", err
+	}
+	return strings.Join(append(parts, frame), " "), nil
+}
+
+func (s scope) orderBy(orders []order) (string, error) {
+	parts := make([]string, len(orders))
+	for i, o := range orders {
+		text, err := s.sql(o.Expression)
+		if err != nil {
+			return "", err
+		}
+		direction := " ASC"
+		if o.Type == "DESCENDING" {
+			direction = " DESC"
+		}
+		parts[i] = text + direction + " " + o.NullOrder
+	}
+	return "ORDER BY " + strings.Join(parts, ", "), nil
+}
+
+// frame renders the frame; ranking functions have none of their own.
+func (s scope) frame(e *Expr) (string, error) {
+	switch e.Type {
+	case "WINDOW_ROW_NUMBER", "WINDOW_RANK", "WINDOW_RANK_DENSE", "WINDOW_PERCENT_RANK", "WINDOW_CUME_DIST", "WINDOW_NTILE", "WINDOW_LEAD", "WINDOW_LAG":
+		return "", nil
+	}
+	mode := "RANGE"
+	for _, m := range []string{"ROWS", "GROUPS"} {
+		if strings.HasSuffix(e.Start, m) || strings.HasSuffix(e.End, m) {
+			mode = m
+		}
+	}
+	if mode == "RANGE" && (e.StartExpr != nil || e.EndExpr != nil) {
+		return "", unsupported("a window over a range of values")
+	}
+	start, err := s.frameBound(e.Start, e.StartExpr)
+	if err != nil {
+		return "", err
+	}
+	end, err := s.frameBound(e.End, e.EndExpr)
+	if err != nil {
+		return "", err
+	}
+	text := mode + " BETWEEN " + start + " AND " + end
+	switch e.Exclude {
+	case "CURRENT_ROW":
+		text += " EXCLUDE CURRENT ROW"
+	case "GROUP":
+		text += " EXCLUDE GROUP"
+	case "TIES":
+		text += " EXCLUDE TIES"
+	}
+	return text, nil
+}
+
+func (s scope) frameBound(kind string, e *Expr) (string, error) {
+	switch {
+	case kind == "UNBOUNDED_PRECEDING":
+		return "UNBOUNDED PRECEDING", nil
+	case kind == "UNBOUNDED_FOLLOWING":
+		return "UNBOUNDED FOLLOWING", nil
+	case strings.HasPrefix(kind, "CURRENT_ROW"):
+		return "CURRENT ROW", nil
+	}
+	word := ""
+	if strings.HasPrefix(kind, "EXPR_PRECEDING") {
+		word = " PRECEDING"
+	} else if strings.HasPrefix(kind, "EXPR_FOLLOWING") {
+		word = " FOLLOWING"
+	}
+	if e == nil || word == "" {
+		return "", unsupported("a window frame of an unknown form")
+	}
+	text, err := s.sql(e)
+	return text + word, err
+}
+
+func decodeOrders(raw json.RawMessage) ([]order, error) {
+	if isNull(raw) {
+		return nil, nil
+	}
+	var list []order
+	if json.Unmarshal(raw, &list) == nil {
+		return list, nil
+	}
+	var modifier struct {
+		Orders []order `json:"orders"`
+	}
+	if err := json.Unmarshal(raw, &modifier); err != nil {
+		return nil, unsupported("an ORDER BY of an unknown form")
+	}
+	return modifier.Orders, nil
+}
