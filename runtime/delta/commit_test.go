@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -136,10 +138,10 @@ func TestProtocolOfNewTables(t *testing.T) {
 		writer        []string
 	}{
 		{"plain", []string{"a", "TIMESTAMP WITH TIME ZONE"}, nil, nil, nil},
-		{"timestamp without zone", []string{"a", "STRUCT(b TIMESTAMP[])"}, nil, []string{"timestampNtz"}, []string{"appendOnly", "invariants", "timestampNtz", "inCommitTimestamp"}},
-		{"deletion vectors", []string{"a", "INTEGER"}, map[string]string{"delta.enableDeletionVectors": "true"}, []string{"deletionVectors"}, []string{"appendOnly", "invariants", "deletionVectors", "inCommitTimestamp"}},
-		{"no time stamps wanted", []string{"a", "TIMESTAMP"}, map[string]string{"delta.enableInCommitTimestamps": "false"}, []string{"timestampNtz"}, []string{"appendOnly", "invariants", "timestampNtz"}},
-		{"column mapping", []string{"a b", "INTEGER"}, map[string]string{schema.MappingMode: "name", "delta.enableInCommitTimestamps": "false"}, []string{"columnMapping"}, []string{"appendOnly", "invariants", "columnMapping"}},
+		{"timestamp without zone", []string{"a", "STRUCT(b TIMESTAMP[])"}, nil, []string{"timestampNtz"}, []string{"appendOnly", "invariants", "timestampNtz"}},
+		{"deletion vectors", []string{"a", "INTEGER"}, map[string]string{"delta.enableDeletionVectors": "true"}, []string{"deletionVectors"}, []string{"appendOnly", "invariants", "deletionVectors"}},
+		{"time stamps in the log", []string{"a", "INTEGER"}, map[string]string{"delta.enableInCommitTimestamps": "true"}, nil, []string{"appendOnly", "invariants", "inCommitTimestamp"}},
+		{"column mapping", []string{"a b", "INTEGER"}, map[string]string{schema.MappingMode: "name"}, []string{"columnMapping"}, []string{"appendOnly", "invariants", "columnMapping"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			table := open(t, logstore.NewLocal(t.TempDir()))
@@ -163,7 +165,7 @@ func TestTimestampsRise(t *testing.T) {
 	table, err := delta.OpenTable(store, delta.WithClock(func() time.Time { return now }))
 	require.NoError(t, err)
 	x := appendTo("x", delta.NoTable)
-	x.Metadata = metadata(t, columns(t, "a", "TIMESTAMP"), nil)
+	x.Metadata = metadata(t, columns(t, "a", "TIMESTAMP"), map[string]string{"delta.enableInCommitTimestamps": "true"})
 	_, err = table.Commit(ctx, x)
 	require.NoError(t, err)
 	for i := range 3 {
@@ -353,4 +355,37 @@ func TestRefusedTransactions(t *testing.T) {
 			require.NoError(t, err, "the table goes on working")
 		})
 	}
+}
+
+// TestReplacedTable deletes a table and makes another one of as many versions behind the back of a reader and a writer.
+func TestReplacedTable(t *testing.T) {
+	ctx, dir := context.Background(), t.TempDir()
+	store := logstore.NewLocal(dir)
+	table := create(t, store, nil)
+	_, err := table.Commit(ctx, appendTo("old", 0))
+	require.NoError(t, err)
+	_, err = table.Commit(ctx, appendTo("older", 0))
+	require.NoError(t, err)
+	require.Equal(t, "first old older", paths(load(t, table)))
+
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, logstore.LogDir)))
+	other := create(t, store, map[string]string{"delta.appendOnly": "true"})
+	for _, id := range []string{"new", "newer"} {
+		_, err := other.Commit(ctx, appendTo(id, 0))
+		require.NoError(t, err)
+	}
+	require.Equal(t, "first new newer", paths(load(t, table)))
+	require.Equal(t, "true", load(t, table).Metadata.Configuration["delta.appendOnly"])
+	x := appendTo("x", 2)
+	x.Removes = []action.Remove{action.Removal(file("new.parquet"), 1)}
+	_, err = table.Commit(ctx, x)
+	require.ErrorContains(t, err, "append-only", "the writer knows the new table's settings")
+
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, logstore.LogDir)))
+	s, err := table.Load(ctx)
+	require.NoError(t, err)
+	require.Nil(t, s, "the table is gone")
+	var conflict delta.ErrConflict
+	_, err = table.Commit(ctx, appendTo("y", 2))
+	require.ErrorAs(t, err, &conflict)
 }

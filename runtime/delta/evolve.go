@@ -39,7 +39,8 @@ func (t *Table) evolve(h *head, x *Transaction) (*action.Protocol, *action.Metad
 	case x.Protocol != nil:
 		protocol = x.Protocol.Normal()
 	case !h.exists():
-		protocol, metadata = create(*metadata, s)
+		// The least there is: every feature shuts out writers that lack it, also those that only compact or clean up.
+		protocol = action.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}.With(snapshot.Needed(*metadata, s)...)
 	case metadata != nil:
 		protocol = protocol.With(snapshot.Needed(*metadata, s)...)
 	}
@@ -53,25 +54,6 @@ func (t *Table) evolve(h *head, x *Transaction) (*action.Protocol, *action.Metad
 		return nil, metadata, nil
 	}
 	return &protocol, metadata, nil
-}
-
-// create finds the least protocol of a new table. Where that lists features anyway, time stamps go into the log: the times of
-// log files change when a table is copied.
-func create(m action.Metadata, s schema.Schema) (action.Protocol, *action.Metadata) {
-	least := action.Protocol{MinReaderVersion: 1, MinWriterVersion: 2}
-	protocol := least.With(snapshot.Needed(m, s)...)
-	if protocol.MinWriterVersion < action.FeatureWriter {
-		return protocol, &m
-	}
-	if _, set := m.Configuration[inCommitTimestamps]; !set {
-		m.Configuration = maps.Clone(m.Configuration)
-		if m.Configuration == nil {
-			m.Configuration = map[string]string{}
-		}
-		m.Configuration[inCommitTimestamps] = "true"
-		protocol = protocol.With(action.InCommitTimestamp)
-	}
-	return protocol, &m
 }
 
 func current(next *action.Metadata, now action.Metadata) action.Metadata {

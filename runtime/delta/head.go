@@ -21,6 +21,9 @@ type head struct {
 	txns       map[string]int64
 	timestamp  int64 // in-commit timestamp of version, ms; 0 unknown
 	checkpoint int64 // newest one known; -1 none
+	// To notice that the table was replaced: who wrote version, and the file of its table commit, once it was listed.
+	txnID  string
+	listed logstore.Entry
 }
 
 func headOf(s *Snapshot) *head {
@@ -44,6 +47,7 @@ func (h *head) exists() bool { return h.version != NoTable }
 func (h *head) take(version int64, actions []action.Action) (winner, error) {
 	w := winner{version: version, actions: actions, sameTable: true, sameProtocol: true}
 	h.version, h.timestamp = version, 0
+	h.txnID, h.listed = committedBy(actions), logstore.Entry{}
 	for _, a := range actions {
 		switch {
 		case a.Protocol != nil:
@@ -75,14 +79,19 @@ func sameTable(a, b action.Metadata) bool {
 // refresh brings the head up to the newest version in the store. The listing also guards against a log that was cleaned up
 // or replaced since: writing behind a gap would hide the table's rows.
 func (t *Table) refresh(ctx context.Context) (*head, error) {
-	h := t.head
-	if h != nil && h.exists() {
+	if h := t.head; h != nil && h.exists() {
 		log, err := snapshot.List(ctx, t.store, h.version)
 		if err != nil {
 			return nil, err
 		}
-		if len(log.Commits) > 0 && log.Commits[0] == h.version && log.Has(h.version, log.Newest()) {
-			return h, t.follow(ctx, h, log.Newest())
+		same, err := t.continues(ctx, h, log)
+		if err != nil {
+			return nil, err
+		}
+		if same {
+			err := t.follow(ctx, h, log.Newest())
+			h.listed = log.Commit(h.version)
+			return h, err
 		}
 	}
 	s, err := t.Load(ctx)
@@ -91,6 +100,22 @@ func (t *Table) refresh(ctx context.Context) (*head, error) {
 	}
 	t.head = headOf(s)
 	return t.head, nil
+}
+
+// continues tells whether a listing is of the head's table, without a gap.
+func (t *Table) continues(ctx context.Context, h *head, log snapshot.Log) (bool, error) {
+	found := log.Commit(h.version)
+	if found.Name == "" || !log.Has(h.version, log.Newest()) {
+		return false, nil
+	}
+	if h.listed.Name != "" {
+		return h.listed == found, nil
+	}
+	actions, err := snapshot.ReadCommit(ctx, t.store, h.version)
+	if err != nil {
+		return false, err
+	}
+	return committedBy(actions) == h.txnID, nil
 }
 
 // follow reads the versions after the head up to the newest.

@@ -54,12 +54,12 @@ func Advance(ctx context.Context, store logstore.Store, s *Snapshot, version int
 	if version >= 0 {
 		target = version
 	}
+	// A table that was replaced, or cleaned up to a point above us, shows as a log that does not continue ours.
+	if log.Commit(s.Version) != s.commit || !log.Has(s.Version, target) {
+		return Load(ctx, store, version)
+	}
 	if target == s.Version {
 		return s, nil
-	}
-	// A table that was replaced, or cleaned up to a point above us, shows as a log that does not continue ours.
-	if len(log.Commits) == 0 || log.Commits[0] != s.Version || !log.Has(s.Version, target) {
-		return Load(ctx, store, version)
 	}
 	st := s.state.clone()
 	if err := replay(ctx, store, st, s.Version+1, target); err != nil {
@@ -69,7 +69,7 @@ func Advance(ctx context.Context, store logstore.Store, s *Snapshot, version int
 	if err != nil {
 		return nil, err
 	}
-	next.Root = s.Root
+	next.Root, next.commit = s.Root, log.Commit(target)
 	return next, nil
 }
 
@@ -112,7 +112,12 @@ func (l *loader) load(ctx context.Context) (*Snapshot, error) {
 	if err := replay(ctx, l.store, st, start+1, target); err != nil {
 		return nil, err
 	}
-	return st.snapshot(target, start)
+	s, err := st.snapshot(target, start)
+	if err != nil {
+		return nil, err
+	}
+	s.commit = log.Commit(target)
+	return s, nil
 }
 
 // start reads the newest usable checkpoint up to the target; without one, replay starts at version 0 (start -1).

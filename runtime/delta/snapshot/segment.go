@@ -115,3 +115,14 @@ func (l Log) Has(first, last int64) bool {
 	n := last - first
 	return found && int64(i)+n < int64(len(l.Commits)) && l.Commits[int64(i)+n] == last
 }
+
+// Commit is the file of a version's table commit; it is zero when that is not listed. Two listings that differ in it are of
+// different tables: a table commit never changes.
+func (l Log) Commit(version int64) logstore.Entry {
+	for _, e := range l.Entries {
+		if e.Kind == logstore.Commit && e.Version == version {
+			return e.Entry
+		}
+	}
+	return logstore.Entry{}
+}

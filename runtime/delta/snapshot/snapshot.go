@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/streamform/streamform/runtime/delta/action"
+	"github.com/streamform/streamform/runtime/delta/logstore"
 	"github.com/streamform/streamform/runtime/delta/schema"
 )
 
@@ -31,6 +32,8 @@ type Snapshot struct {
 	Root string
 
 	state state
+	// commit is the file of Version's table commit, to notice that the table was replaced.
+	commit logstore.Entry
 }
 
 // Txn returns how far an application has delivered.
