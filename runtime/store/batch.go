@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cespare/xxhash/v2"
 )
@@ -60,6 +61,9 @@ func (b *Batch) change(table uint64, key, value []byte) {
 		return
 	}
 	t := b.table(table)
+	if n := recordLen(key, value); n > cap(t.records)-len(t.records) {
+		t.records = slices.Grow(t.records, max(n, len(t.records))) // twice as large: append's quarter copies too often
+	}
 	t.keys = append(t.keys, hashed{b.hash(key), len(t.records)})
 	t.records = appendRecord(t.records, key, value)
 }

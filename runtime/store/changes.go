@@ -66,7 +66,7 @@ func decodeChanges(b []byte) (changes, error) {
 		*field, rest = int64(v), rest[n:]
 	}
 	v, n := binary.Uvarint(rest)
-	if n <= 0 {
+	if n <= 0 || v > uint64(len(rest)) {
 		return changes{}, errors.New("changes of a commit: bad header")
 	}
 	c.n, c.records = int(v), rest[n:]
