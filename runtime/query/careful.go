@@ -6,13 +6,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/scan"
 )
 
@@ -29,14 +30,14 @@ type careful struct {
 func (ep *epoch) openCareful(ctx context.Context, run *inputRun, c *change) error {
 	k := &careful{ep: ep, run: run, at: time.Now().UTC().Format("2006-01-02 15:04:05.000000")}
 	var err error
-	columns := columnList(run.input.Scan.Columns) + ", " + logical.Ident(scan.FileColumn) + " VARCHAR, sf$line BIGINT"
+	columns := compile.ColumnList(run.input.Scan.Columns) + ", " + bound.Ident(scan.FileColumn) + " VARCHAR, sf$line BIGINT"
 	if k.target, err = ep.emptyTable(ctx, columns); err != nil {
 		return err
 	}
-	if k.malformed, err = ep.emptyTable(ctx, columnList(SideColumns("malformed"))); err != nil {
+	if k.malformed, err = ep.emptyTable(ctx, compile.ColumnList(SideColumns("malformed"))); err != nil {
 		return err
 	}
-	if k.rescued, err = ep.emptyTable(ctx, columnList(SideColumns("rescued"))); err != nil {
+	if k.rescued, err = ep.emptyTable(ctx, compile.ColumnList(SideColumns("rescued"))); err != nil {
 		return err
 	}
 	for i, f := range run.input.Files {
@@ -114,7 +115,7 @@ func (k *careful) read(ctx context.Context, i int, f batch.File) error {
 	if !errors.As(err, &file) && !unreadable(err.Error()) {
 		return err
 	}
-	reason := firstLine(err.Error())
+	reason := compile.FirstLine(err.Error())
 	if file != nil {
 		reason = file.Err.Error()
 	}
@@ -122,11 +123,11 @@ func (k *careful) read(ctx context.Context, i int, f batch.File) error {
 	k.run.result.Malformed = before.Malformed
 	k.run.result.FileRows[i] = 0
 	for _, table := range []string{k.malformed, k.rescued} {
-		if err := k.ep.conn.Exec(ctx, "DELETE FROM "+table+" WHERE _position ->> 'file' = "+logical.Text(f.Path)); err != nil {
+		if err := k.ep.conn.Exec(ctx, "DELETE FROM "+table+" WHERE _position ->> 'file' = "+bound.Text(f.Path)); err != nil {
 			return err
 		}
 	}
-	if err := k.ep.conn.Exec(ctx, "DELETE FROM "+k.target+" WHERE "+logical.Ident(scan.FileColumn)+" = "+logical.Text(f.Path)); err != nil {
+	if err := k.ep.conn.Exec(ctx, "DELETE FROM "+k.target+" WHERE "+bound.Ident(scan.FileColumn)+" = "+bound.Text(f.Path)); err != nil {
 		return err
 	}
 	return k.setAside(ctx, f, []scan.Bad{{Reason: "the file cannot be read: " + reason}})
@@ -196,12 +197,12 @@ func (k *careful) admit(ctx context.Context, i int, f batch.File, loose scan.Loo
 	}
 	in := k.run.input
 	typed := strings.Join(loose.Typed, ", ")
-	if err := k.ep.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT %s, %s, l FROM %s", k.target, typed, logical.Text(f.Path), rows)); err != nil {
+	if err := k.ep.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT %s, %s, l FROM %s", k.target, typed, bound.Text(f.Path), rows)); err != nil {
 		return err
 	}
-	position := fmt.Sprintf("to_json({'file': %s, 'line': l})", logical.Text(f.Path))
+	position := fmt.Sprintf("to_json({'file': %s, 'line': l})", bound.Text(f.Path))
 	sql := fmt.Sprintf("INSERT INTO %s SELECT data, 'value does not fit its column', NULL, NULL, %s, %s, %d, TIMESTAMP %s FROM (SELECT l, %s AS data FROM %s) WHERE data IS NOT NULL",
-		k.rescued, logical.Text(in.source()), position, in.Epoch, logical.Text(k.at), loose.Rescued, rows)
+		k.rescued, bound.Text(in.source()), position, in.Epoch, bound.Text(k.at), loose.Rescued, rows)
 	if err := k.ep.conn.Exec(ctx, sql); err != nil {
 		return err
 	}
@@ -260,6 +261,6 @@ func (k *careful) sideRow(f batch.File, b scan.Bad) string {
 		doc = []byte("{}")
 	}
 	in := k.run.input
-	return fmt.Sprintf("(%s, %s, NULL, NULL, %s, CAST(%s AS JSON), %d, TIMESTAMP %s)", raw, logical.Text(strings.ToValidUTF8(b.Reason, "?")),
-		logical.Text(in.source()), logical.Text(string(doc)), in.Epoch, logical.Text(k.at))
+	return fmt.Sprintf("(%s, %s, NULL, NULL, %s, CAST(%s AS JSON), %d, TIMESTAMP %s)", raw, bound.Text(strings.ToValidUTF8(b.Reason, "?")),
+		bound.Text(in.source()), bound.Text(string(doc)), in.Epoch, bound.Text(k.at))
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
-	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/result"
 )
 
@@ -40,7 +40,7 @@ func OpenEngine(ctx context.Context, o EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the query engine: %w", err)
 	}
-	settings := []string{fmt.Sprintf("SET memory_limit = '%dB'", o.Memory), "SET temp_directory = " + logical.Text(filepath.Join(temp, "duckdb"))}
+	settings := []string{fmt.Sprintf("SET memory_limit = '%dB'", o.Memory), "SET temp_directory = " + bound.Text(filepath.Join(temp, "duckdb"))}
 	if o.Threads > 0 {
 		settings = append(settings, fmt.Sprintf("SET threads = %d", o.Threads))
 	}
@@ -66,7 +66,7 @@ func absolute(dirs []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		out[i] = logical.Text(abs)
+		out[i] = bound.Text(abs)
 	}
 	return out, nil
 }
@@ -95,7 +95,7 @@ func (e *Engine) clear(ctx context.Context) error {
 		return fmt.Errorf("clearing the engine: %w", err)
 	}
 	for _, r := range rows {
-		if err := e.conn.Exec(ctx, "DROP "+*r[2]+" "+logical.Ident(*r[0])+"."+logical.Ident(*r[1])); err != nil {
+		if err := e.conn.Exec(ctx, "DROP "+*r[2]+" "+bound.Ident(*r[0])+"."+bound.Ident(*r[1])); err != nil {
 			return fmt.Errorf("clearing the engine: %w", err)
 		}
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/logical"
 )
 
@@ -50,13 +52,13 @@ func (ep *epoch) run(ctx context.Context) error {
 		if s.Whole {
 			continue
 		}
-		for leaf, n := range s.Program.leafUses() {
+		for leaf, n := range s.Program.LeafUses() {
 			ep.readers[leaf] += n
 		}
 		if s.Deliver != nil {
 			ep.readers[strings.ToLower(s.Relation)]++
 		}
-		if s.Program.holdsResult() {
+		if s.Program.HoldsResult() {
 			ep.readers[strings.ToLower(s.Relation)]++
 		}
 	}
@@ -102,7 +104,7 @@ func (ep *epoch) explain(err error) error {
 	if errors.As(err, &data) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return err
 	}
-	text := firstLine(err.Error())
+	text := compile.FirstLine(err.Error())
 	// Conversion errors may come from the SQL above a strict scan or from the scan: the careful run tells.
 	if !ep.work.Careful && len(ep.work.Inputs) > 0 && unreadable(text) {
 		return ErrCareful
@@ -145,7 +147,7 @@ func (ep *epoch) changeOf(leaf string, columns batch.Schema) *change {
 func emptyRows(columns batch.Schema) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = "CAST(NULL AS " + c.Type + ") AS " + logical.Ident(c.Name)
+		parts[i] = "CAST(NULL AS " + c.Type + ") AS " + bound.Ident(c.Name)
 	}
 	return "(SELECT " + strings.Join(parts, ", ") + " WHERE false)"
 }
@@ -242,7 +244,7 @@ func (ep *epoch) step(ctx context.Context, s Step) error {
 	if err := ep.counted(ctx, s, c); err != nil {
 		return err
 	}
-	if s.Program.holdsResult() && s.Program.FullRefresh == "" {
+	if s.Program.HoldsResult() && s.Program.FullRefresh == "" {
 		if err := ep.holdResult(ctx, s, c); err != nil {
 			return err
 		}
@@ -260,24 +262,24 @@ func (ep *epoch) step(ctx context.Context, s Step) error {
 func (ep *epoch) incremental(ctx context.Context, s Step) (*change, error) {
 	p := s.Program
 	inputs := map[string]*change{}
-	for leaf, columns := range p.leafColumns {
+	for leaf, columns := range p.LeafColumns {
 		inputs[leaf] = ep.changeOf(leaf, columns)
 	}
-	for _, o := range p.operators {
+	for _, o := range p.Steps {
 		out, err := ep.operator(ctx, s, o, inputs)
 		if err != nil {
-			return nil, fmt.Errorf("operator %s: %w", o.id(), err)
+			return nil, fmt.Errorf("operator %s: %w", o.Name(), err)
 		}
-		inputs[o.id()] = out
+		inputs[o.Name()] = out
 	}
 	return ep.finish(ctx, p, inputs)
 }
 
-func (ep *epoch) operator(ctx context.Context, s Step, o operator, inputs map[string]*change) (*change, error) {
-	if k, ok := o.(keyed); ok {
+func (ep *epoch) operator(ctx context.Context, s Step, o compile.Stateful, inputs map[string]*change) (*change, error) {
+	if k, ok := o.(compile.Keyed); ok {
 		return ep.keyed(ctx, s, k, inputs)
 	}
-	return ep.aggregate(ctx, s, o.(aggregate), inputs)
+	return ep.aggregate(ctx, s, o.(compile.Aggregate), inputs)
 }
 
 // finish runs a program's last, linear part over its inputs' changes: once over
@@ -285,7 +287,7 @@ func (ep *epoch) operator(ctx context.Context, s Step, o operator, inputs map[st
 func (ep *epoch) finish(ctx context.Context, p *Program, inputs map[string]*change) (*change, error) {
 	c := &change{columns: p.Columns, appendOnly: p.AppendOnly, counts: batch.Counts{Inserted: -1}}
 	var err error
-	if p.linear {
+	if p.Linear {
 		c.inserted, err = ep.runBody(ctx, p, inputs)
 		c.stored = true
 		if err == nil {
@@ -293,18 +295,18 @@ func (ep *epoch) finish(ctx context.Context, p *Program, inputs map[string]*chan
 		}
 		return c, err
 	}
-	leaves := leavesOf(p.final)
+	leaves := logical.Leaves(p.Final)
 	if quiet(leaves, inputs) {
 		c.inserted, c.counts, c.stored = emptyRows(p.Columns), batch.Counts{}, true
 		return c, nil
 	}
-	if c.inserted, err = side(p.final, inputs, func(in *change) string { return in.inserted }); err != nil {
+	if c.inserted, err = side(p.Final, inputs, func(in *change) string { return in.inserted }); err != nil {
 		return nil, err
 	}
 	if !anyDeleted(leaves, inputs) {
 		return c, nil
 	}
-	deleted, err := side(p.final, inputs, deletedRows)
+	deleted, err := side(p.Final, inputs, deletedRows)
 	if err != nil {
 		return nil, err
 	}
@@ -350,15 +352,6 @@ func deletedRows(in *change) string {
 	return in.deleted
 }
 
-func leavesOf(sql string) []string {
-	var out []string
-	parts := strings.Split(sql, "\x00")
-	for i := 1; i < len(parts); i += 2 {
-		out = append(out, parts[i])
-	}
-	return out
-}
-
 func quiet(leaves []string, inputs map[string]*change) bool {
 	for _, l := range leaves {
 		if in := inputs[l]; in == nil || in.counts != (batch.Counts{}) {
@@ -379,20 +372,20 @@ func anyDeleted(leaves []string, inputs map[string]*change) bool {
 
 // runBody runs the text as written over the new rows of what it reads.
 func (ep *epoch) runBody(ctx context.Context, p *Program, inputs map[string]*change) (string, error) {
-	for leaf := range p.leafColumns {
+	for leaf := range p.LeafColumns {
 		if err := ep.bindName(ctx, leaf, "SELECT * FROM "+inputs[leaf].inserted); err != nil {
 			return "", err
 		}
 	}
-	return ep.table(ctx, "SELECT * FROM ("+p.body+"\n)")
+	return ep.table(ctx, "SELECT * FROM ("+p.Body+"\n)")
 }
 
 // bindName makes a relation's name mean the rows of a query until it is bound again.
 func (e *Engine) bindName(ctx context.Context, leaf, sql string) error {
 	if schema, _, ok := strings.Cut(leaf, "."); ok {
-		if err := e.conn.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+logical.Ident(schema)); err != nil {
+		if err := e.conn.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+bound.Ident(schema)); err != nil {
 			return err
 		}
 	}
-	return e.conn.Exec(ctx, "CREATE OR REPLACE VIEW "+leafTable(leaf)+" AS "+sql)
+	return e.conn.Exec(ctx, "CREATE OR REPLACE VIEW "+compile.LeafTable(leaf)+" AS "+sql)
 }

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -18,7 +19,7 @@ func (e *Engine) Infer(ctx context.Context, s batch.Scan, files []batch.File) (b
 	}
 	rows, err := e.conn.Text(ctx, "SELECT column_name, column_type FROM (DESCRIBE "+scan.Inference(s, sample)+")")
 	if err != nil {
-		return nil, &Error{Summary: "Columns cannot be inferred", Detail: "Reading a sample of the files failed: " + firstLine(err.Error()) + ". Declare columns, or mend or exclude the file."}
+		return nil, &Error{Summary: "Columns cannot be inferred", Detail: "Reading a sample of the files failed: " + compile.FirstLine(err.Error()) + ". Declare columns, or mend or exclude the file."}
 	}
 	var out batch.Schema
 	for _, r := range rows {
@@ -30,7 +31,7 @@ func (e *Engine) Infer(ctx context.Context, s batch.Scan, files []batch.File) (b
 	if len(out) == 0 || len(out) == 1 && out[0].Name == "json" && s.Format.Name == "json" {
 		return nil, &Error{Summary: "Columns cannot be inferred", Detail: fmt.Sprintf("The sample of %d files holds no records with columns. Declare columns.", len(sample))}
 	}
-	if bad := uniqueColumns(out); bad != nil {
+	if bad := compile.UniqueColumns(out); bad != nil {
 		return nil, &Error{Summary: "Columns cannot be inferred", Detail: bad.Detail + " Declare columns."}
 	}
 	return out, nil

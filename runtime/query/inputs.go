@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/scan"
 )
 
@@ -73,7 +73,7 @@ func (ep *epoch) storeByFile(ctx context.Context, run *inputRun, c *change) erro
 	if err != nil {
 		return err
 	}
-	file := logical.Ident(scan.FileColumn)
+	file := bound.Ident(scan.FileColumn)
 	if err := run.countWith(ctx, ep.Engine, "SELECT "+file+", CAST(count(*) AS VARCHAR) FROM "+table+" GROUP BY 1"); err != nil {
 		return err
 	}

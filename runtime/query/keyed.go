@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"maps"
 	"slices"
 	"strings"
@@ -10,26 +11,6 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/logical"
 )
-
-// keyed is a logical.Keyed with the types DuckDB gives its columns.
-type keyed struct {
-	*logical.Keyed
-	keyTypes    []string
-	inputTypes  [][]string
-	outputTypes []string
-}
-
-func (k keyed) id() string { return k.ID }
-
-func (k keyed) columns() batch.Schema { return positional(k.outputTypes) }
-
-func positional(types []string) batch.Schema {
-	out := make(batch.Schema, len(types))
-	for i, t := range types {
-		out[i] = batch.Column{Name: fmt.Sprintf("c%d", i), Type: t}
-	}
-	return out
-}
 
 // initKey marks in an operator's memory that it was computed once: an aggregate over nothing has a row.
 const initKey = "\xff"
@@ -57,13 +38,13 @@ func (d *keyedDelta) keys() []string {
 // keyedRun is one keyed operator in one epoch.
 type keyedRun struct {
 	*epoch
-	k      keyed
+	k      compile.Keyed
 	mem    Memory
 	deltas []*keyedDelta // nil: the input did not change
 }
 
 // keyed brings a keyed operator's output up to date for the keys its inputs touch.
-func (ep *epoch) keyed(ctx context.Context, s Step, k keyed, inputs map[string]*change) (*change, error) {
+func (ep *epoch) keyed(ctx context.Context, s Step, k compile.Keyed, inputs map[string]*change) (*change, error) {
 	run := &keyedRun{epoch: ep, k: k, mem: s.Memory(k.ID)}
 	moved := false
 	for i := range k.Inputs {
@@ -79,9 +60,9 @@ func (ep *epoch) keyed(ctx context.Context, s Step, k keyed, inputs map[string]*
 		return nil, err
 	}
 	if !moved && !fresh {
-		return &change{columns: k.columns(), inserted: emptyRows(k.columns())}, nil
+		return &change{columns: k.OutputColumns(), inserted: emptyRows(k.OutputColumns())}, nil
 	}
-	c := &change{columns: k.columns(), counts: batch.Counts{Inserted: -1}, appendOnly: !k.Retracts()}
+	c := &change{columns: k.OutputColumns(), counts: batch.Counts{Inserted: -1}, appendOnly: !k.Retracts()}
 	if k.Bilinear {
 		err = run.product(ctx, s.Relation, c)
 	} else {
@@ -108,7 +89,7 @@ func (r *keyedRun) fresh() (bool, error) {
 // delta computes the change of one input, with its keys.
 func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) (*keyedDelta, error) {
 	in := r.k.Inputs[i]
-	leaves := leavesOf(in.SQL)
+	leaves := logical.Leaves(in.SQL)
 	if quiet(leaves, inputs) {
 		return nil, nil
 	}
@@ -139,18 +120,18 @@ func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) 
 func (r *keyedRun) sideRows(ctx context.Context, i int, from string) (string, map[string][][]byte, error) {
 	var list []string
 	for j, key := range r.k.Inputs[i].Keys {
-		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS k%d", key, r.k.keyTypes[j], j))
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS k%d", key, r.k.KeyTypes[j], j))
 	}
-	names := numbered("c", len(r.k.inputTypes[i]))
+	names := compile.Numbered("c", len(r.k.InputTypes[i]))
 	for j, n := range names {
-		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", n, r.k.inputTypes[i][j], n))
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", n, r.k.InputTypes[i][j], n))
 	}
 	table, err := r.table(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+from)
 	if err != nil {
 		return "", nil, err
 	}
-	sql := "SELECT " + strings.Join(append(asRemembered(numbered("k", len(r.k.keyTypes)), r.k.keyTypes), asRemembered(names, r.k.inputTypes[i])...), ", ") + " FROM " + table + " ORDER BY rowid"
-	keys, rows, err := r.encode(ctx, sql, len(r.k.keyTypes))
+	sql := "SELECT " + strings.Join(append(asRemembered(compile.Numbered("k", len(r.k.KeyTypes)), r.k.KeyTypes), asRemembered(names, r.k.InputTypes[i])...), ", ") + " FROM " + table + " ORDER BY rowid"
+	keys, rows, err := r.encode(ctx, sql, len(r.k.KeyTypes))
 	if err != nil {
 		return "", nil, err
 	}
@@ -169,8 +150,8 @@ func (r *keyedRun) old(ctx context.Context, i int, keys []string) (string, map[s
 	if err != nil {
 		return "", nil, err
 	}
-	types := r.k.inputTypes[i]
-	names := numbered("c", len(types))
+	types := r.k.InputTypes[i]
+	names := compile.Numbered("c", len(types))
 	var columns, casts []string
 	for j, n := range names {
 		columns = append(columns, n+" "+types[j])
@@ -209,7 +190,7 @@ func (r *keyedRun) rememberInput(relation string, i int, loaded map[string]*shel
 
 // rowsOnly reads a delta table without its keys.
 func (r *keyedRun) rowsOnly(i int, table string) string {
-	return "(SELECT " + strings.Join(numbered("c", len(r.k.inputTypes[i])), ", ") + " FROM " + table + ")"
+	return "(SELECT " + strings.Join(compile.Numbered("c", len(r.k.InputTypes[i])), ", ") + " FROM " + table + ")"
 }
 
 // atMostOne fails where a scalar subquery gives more than one row, as the query itself would.
@@ -282,7 +263,7 @@ func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) er
 		return err
 	}
 	if fresh {
-		was = "SELECT * FROM " + emptyRows(r.k.columns())
+		was = "SELECT * FROM " + emptyRows(r.k.OutputColumns())
 	}
 	c.inserted = "(" + r.typed(now) + ")"
 	return r.consolidate(ctx, c, "("+r.typed(was)+")")
@@ -290,8 +271,8 @@ func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) er
 
 // typed gives the output its declared types and names.
 func (r *keyedRun) typed(sql string) string {
-	list := make([]string, len(r.k.outputTypes))
-	for i, t := range r.k.outputTypes {
+	list := make([]string, len(r.k.OutputTypes))
+	for i, t := range r.k.OutputTypes {
 		list[i] = fmt.Sprintf("CAST(c%d AS %s) AS c%d", i, t, i)
 	}
 	return "SELECT " + strings.Join(list, ", ") + " FROM (" + sql + ")"

@@ -5,12 +5,13 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/rows"
 )
 
@@ -147,7 +148,7 @@ func (e *Engine) blocks(ctx context.Context, sql string) ([][]byte, error) {
 // loadBlocks makes a table of the rows of all blocks.
 func (e *Engine) loadBlocks(ctx context.Context, columns batch.Schema, mem Memory) (string, error) {
 	table := e.name()
-	if err := e.conn.Exec(ctx, "CREATE TABLE "+table+"("+columnList(columns)+")"); err != nil {
+	if err := e.conn.Exec(ctx, "CREATE TABLE "+table+"("+compile.ColumnList(columns)+")"); err != nil {
 		return "", err
 	}
 	return table, mem.Blocks(func(block []byte) error {
@@ -163,7 +164,7 @@ func (e *Engine) loadBlocks(ctx context.Context, columns batch.Schema, mem Memor
 // countedColumns are the columns of rows kept by content: the row, and how often it is there.
 func countedColumns(columns batch.Schema) (names, types []string) {
 	for _, c := range columns {
-		names, types = append(names, logical.Ident(c.Name)), append(types, c.Type)
+		names, types = append(names, bound.Ident(c.Name)), append(types, c.Type)
 	}
 	return names, types
 }
@@ -263,14 +264,14 @@ func (ep *epoch) holdResult(ctx context.Context, s Step, c *change) error {
 		if err != nil {
 			return err
 		}
-		ep.remember(s.Relation, Remember{Operator: resultID, Blocks: blocks})
+		ep.remember(s.Relation, Remember{Operator: compile.ResultID, Blocks: blocks})
 		return nil
 	}
-	r, err := ep.countRows(ctx, c, s.Memory(resultID))
+	r, err := ep.countRows(ctx, c, s.Memory(compile.ResultID))
 	if err != nil {
 		return err
 	}
-	r.Operator = resultID
+	r.Operator = compile.ResultID
 	ep.remember(s.Relation, r)
 	return nil
 }

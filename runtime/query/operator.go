@@ -3,6 +3,8 @@ package query
 import (
 	"context"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/logical"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -10,9 +12,9 @@ import (
 
 // aggregate brings an aggregate's groups up to date: partials of the epoch's rows,
 // merged with what is remembered of the same groups.
-func (ep *epoch) aggregate(ctx context.Context, s Step, a aggregate, inputs map[string]*change) (*change, error) {
+func (ep *epoch) aggregate(ctx context.Context, s Step, a compile.Aggregate, inputs map[string]*change) (*change, error) {
 	mem := s.Memory(a.ID)
-	leaves := leavesOf(a.Input)
+	leaves := logical.Leaves(a.Input)
 	if quiet(leaves, inputs) {
 		fresh := false
 		if a.Scalar() {
@@ -23,10 +25,10 @@ func (ep *epoch) aggregate(ctx context.Context, s Step, a aggregate, inputs map[
 			fresh = old[0] == nil
 		}
 		if !fresh {
-			return &change{columns: a.columns(), inserted: emptyRows(a.columns())}, nil
+			return &change{columns: a.OutputColumns(), inserted: emptyRows(a.OutputColumns())}, nil
 		}
 	}
-	sql, err := a.partials(inputs, anyDeleted(leaves, inputs))
+	sql, err := partials(a, inputs, anyDeleted(leaves, inputs))
 	if err != nil {
 		return nil, err
 	}
@@ -38,25 +40,25 @@ func (ep *epoch) aggregate(ctx context.Context, s Step, a aggregate, inputs map[
 }
 
 // partials is SQL for the groups and partials of the epoch's change. With rows taken back, their partials are subtracted.
-func (a aggregate) partials(inputs map[string]*change, deleted bool) (string, error) {
+func partials(a compile.Aggregate, inputs map[string]*change, deleted bool) (string, error) {
 	plus, err := side(a.Input, inputs, func(in *change) string { return in.inserted })
 	if err != nil {
 		return "", err
 	}
 	if !deleted {
-		return a.typed(plus), nil
+		return typed(a, plus), nil
 	}
 	minus, err := side(a.Input, inputs, deletedRows)
 	if err != nil {
 		return "", err
 	}
-	negated, sums := a.groupNames(), a.groupNames()
-	for i, p := range a.partialNames() {
+	negated, sums := a.GroupNames(), a.GroupNames()
+	for i, p := range a.PartialNames() {
 		negated = append(negated, "- "+p+" AS "+p)
-		sums = append(sums, fmt.Sprintf("CAST(sum(%s) AS %s) AS %s", p, a.partialTypes[i], p))
+		sums = append(sums, fmt.Sprintf("CAST(sum(%s) AS %s) AS %s", p, a.PartialTypes[i], p))
 	}
 	sql := fmt.Sprintf("SELECT %s FROM (%s UNION ALL SELECT %s FROM (%s))", strings.Join(sums, ", "),
-		a.typed(plus), strings.Join(negated, ", "), a.typed(minus))
+		typed(a, plus), strings.Join(negated, ", "), typed(a, minus))
 	if !a.Scalar() {
 		sql += " GROUP BY ALL"
 	}
@@ -64,19 +66,19 @@ func (a aggregate) partials(inputs map[string]*change, deleted bool) (string, er
 }
 
 // typed computes the partials and gives every column the type it is remembered with.
-func (a aggregate) typed(input string) string {
+func typed(a compile.Aggregate, input string) string {
 	var list []string
-	for i, g := range a.groupNames() {
-		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", g, a.groupTypes[i], g))
+	for i, g := range a.GroupNames() {
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", g, a.GroupTypes[i], g))
 	}
-	for i, p := range a.partialNames() {
-		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", p, a.partialTypes[i], p))
+	for i, p := range a.PartialNames() {
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", p, a.PartialTypes[i], p))
 	}
-	return "SELECT " + strings.Join(list, ", ") + " FROM (" + partialSQL(a.Aggregate, input) + ")"
+	return "SELECT " + strings.Join(list, ", ") + " FROM (" + compile.PartialSQL(a.Aggregate, input) + ")"
 }
 
 // merge combines the epoch's partials (table now) with the remembered ones and returns the groups' change.
-func (ep *epoch) merge(ctx context.Context, relation string, a aggregate, mem Memory, now string) (*change, error) {
+func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate, mem Memory, now string) (*change, error) {
 	keys, values, err := ep.encodeGroups(ctx, a, now)
 	if err != nil {
 		return nil, err
@@ -93,7 +95,7 @@ func (ep *epoch) merge(ctx context.Context, relation string, a aggregate, mem Me
 	if err != nil {
 		return nil, err
 	}
-	merged, err := ep.table(ctx, a.mergeSQL(now, before))
+	merged, err := ep.table(ctx, mergeSQL(a, now, before))
 	if err != nil {
 		return nil, err
 	}
@@ -113,64 +115,64 @@ func found(values [][]byte) bool {
 }
 
 // mergeSQL joins the epoch's partials p with the remembered ones o by the row's number.
-func (a aggregate) mergeSQL(now, before string) string {
+func mergeSQL(a compile.Aggregate, now, before string) string {
 	list := []string{}
-	for _, g := range a.groupNames() {
+	for _, g := range a.GroupNames() {
 		list = append(list, "n."+g)
 	}
-	for i, p := range a.partialNames() {
+	for i, p := range a.PartialNames() {
 		merge := strings.NewReplacer("$o", "o."+p, "$n", "n."+p).Replace(a.Partials[i].Merge)
-		list = append(list, fmt.Sprintf("CASE WHEN o.i IS NULL THEN n.%[1]s ELSE CAST(%[2]s AS %[3]s) END AS %[1]s", p, merge, a.partialTypes[i]))
+		list = append(list, fmt.Sprintf("CASE WHEN o.i IS NULL THEN n.%[1]s ELSE CAST(%[2]s AS %[3]s) END AS %[1]s", p, merge, a.PartialTypes[i]))
 	}
 	list = append(list, "o.i IS NOT NULL AS had")
-	for i, p := range a.partialNames() {
+	for i, p := range a.PartialNames() {
 		list = append(list, fmt.Sprintf("o.%s AS o%d", p, i))
 	}
 	return fmt.Sprintf("SELECT %s FROM (SELECT rowid AS i, * FROM %s) n LEFT JOIN %s o ON n.i = o.i", strings.Join(list, ", "), now, before)
 }
 
 // fresh is the change of groups that nothing was remembered of.
-func (ep *epoch) fresh(ctx context.Context, a aggregate, now string) (*change, error) {
+func (ep *epoch) fresh(ctx context.Context, a compile.Aggregate, now string) (*change, error) {
 	n, err := ep.count(ctx, now)
-	list := strings.Join(outputList(a.Aggregate), ", ")
-	return &change{columns: a.columns(), inserted: "(SELECT " + list + " FROM " + now + ")", appendOnly: a.AppendOnly,
+	list := strings.Join(compile.OutputList(a.Aggregate), ", ")
+	return &change{columns: a.OutputColumns(), inserted: "(SELECT " + list + " FROM " + now + ")", appendOnly: a.AppendOnly,
 		counts: batch.Counts{Inserted: n}}, err
 }
 
 // corrected is the change of merged groups: the new row of each that differs, and the row it had.
-func (ep *epoch) corrected(ctx context.Context, a aggregate, merged string) (*change, error) {
-	list := strings.Join(outputList(a.Aggregate), ", ")
+func (ep *epoch) corrected(ctx context.Context, a compile.Aggregate, merged string) (*change, error) {
+	list := strings.Join(compile.OutputList(a.Aggregate), ", ")
 	alive := merged
 	if a.Retracts && !a.Scalar() {
 		alive = fmt.Sprintf("(SELECT * FROM %s WHERE p%d <> 0)", merged, a.Counter)
 	}
 	differs := []string{"NOT had"}
-	for i := range a.partialTypes {
+	for i := range a.PartialTypes {
 		differs = append(differs, fmt.Sprintf("p%d IS DISTINCT FROM o%d", i, i))
 	}
 	condition := strings.Join(differs, " OR ")
 	inserted := fmt.Sprintf("(SELECT %s FROM %s WHERE %s)", list, alive, condition)
 	if a.AppendOnly {
 		n, err := ep.count(ctx, inserted)
-		return &change{columns: a.columns(), inserted: inserted, appendOnly: true, counts: batch.Counts{Inserted: n}}, err
+		return &change{columns: a.OutputColumns(), inserted: inserted, appendOnly: true, counts: batch.Counts{Inserted: n}}, err
 	}
-	was := a.groupNames()
-	for i, p := range a.partialNames() {
+	was := a.GroupNames()
+	for i, p := range a.PartialNames() {
 		was = append(was, fmt.Sprintf("o%d AS %s", i, p))
 	}
 	deleted := fmt.Sprintf("(SELECT %s FROM (SELECT %s FROM %s WHERE had AND (%s)))", list, strings.Join(was, ", "), merged,
 		strings.Join(append(differs[1:], "false"), " OR "))
-	c := &change{columns: a.columns(), inserted: inserted, deleted: deleted}
+	c := &change{columns: a.OutputColumns(), inserted: inserted, deleted: deleted}
 	return c, ep.countChange(ctx, c)
 }
 
 // loadOld makes a table of remembered partials, each with the number of the row it belongs to.
-func (ep *epoch) loadOld(ctx context.Context, a aggregate, old [][]byte) (string, error) {
+func (ep *epoch) loadOld(ctx context.Context, a compile.Aggregate, old [][]byte) (string, error) {
 	columns := []string{"i BIGINT"}
 	casts := []string{"CAST(NULL AS BIGINT) AS i"}
-	for i, p := range a.partialNames() {
-		columns = append(columns, p+" "+a.partialTypes[i])
-		casts = append(casts, fmt.Sprintf("CAST(NULL AS %s) AS %s", remembered(a.partialTypes[i]), p))
+	for i, p := range a.PartialNames() {
+		columns = append(columns, p+" "+a.PartialTypes[i])
+		casts = append(casts, fmt.Sprintf("CAST(NULL AS %s) AS %s", remembered(a.PartialTypes[i]), p))
 	}
 	l, err := ep.loader(ctx, columns, casts)
 	if err != nil {
@@ -195,17 +197,17 @@ func (ep *epoch) remember(relation string, r Remember) {
 }
 
 // encodeGroups encodes a table of groups and partials as keys and values, in row order.
-func (ep *epoch) encodeGroups(ctx context.Context, a aggregate, table string) (keys, values [][]byte, err error) {
-	sql := "SELECT " + strings.Join(append(asRemembered(a.groupNames(), a.groupTypes), asRemembered(a.partialNames(), a.partialTypes)...), ", ") +
+func (ep *epoch) encodeGroups(ctx context.Context, a compile.Aggregate, table string) (keys, values [][]byte, err error) {
+	sql := "SELECT " + strings.Join(append(asRemembered(a.GroupNames(), a.GroupTypes), asRemembered(a.PartialNames(), a.PartialTypes)...), ", ") +
 		" FROM " + table + " ORDER BY rowid"
-	if a.Scalar() && len(a.partialTypes) == 0 {
+	if a.Scalar() && len(a.PartialTypes) == 0 {
 		return [][]byte{{}}, [][]byte{{}}, nil
 	}
-	return ep.encode(ctx, sql, len(a.groupTypes))
+	return ep.encode(ctx, sql, len(a.GroupTypes))
 }
 
 // rememberMerged remembers merged groups; one without rows is forgotten.
-func (ep *epoch) rememberMerged(ctx context.Context, relation string, a aggregate, merged string) error {
+func (ep *epoch) rememberMerged(ctx context.Context, relation string, a compile.Aggregate, merged string) error {
 	keys, values, err := ep.encodeGroups(ctx, a, merged)
 	if err != nil {
 		return err
@@ -244,9 +246,9 @@ func asRemembered(names, types []string) []string {
 }
 
 // rowsOf reads an aggregate's output from its memory.
-func (e *Engine) rowsOf(ctx context.Context, a aggregate, mem Memory) (string, error) {
+func (e *Engine) rowsOf(ctx context.Context, a compile.Aggregate, mem Memory) (string, error) {
 	var columns, casts []string
-	names, types := append(a.groupNames(), a.partialNames()...), append(append([]string{}, a.groupTypes...), a.partialTypes...)
+	names, types := append(a.GroupNames(), a.PartialNames()...), append(append([]string{}, a.GroupTypes...), a.PartialTypes...)
 	for i, n := range names {
 		columns = append(columns, n+" "+types[i])
 		casts = append(casts, fmt.Sprintf("CAST(NULL AS %s) AS %s", remembered(types[i]), n))
@@ -260,5 +262,5 @@ func (e *Engine) rowsOf(ctx context.Context, a aggregate, mem Memory) (string, e
 		return "", fmt.Errorf("reading keyed data: %w", err)
 	}
 	table, err := l.finish(ctx)
-	return "(SELECT " + strings.Join(outputList(a.Aggregate), ", ") + " FROM " + table + ")", err
+	return "(SELECT " + strings.Join(compile.OutputList(a.Aggregate), ", ") + " FROM " + table + ")", err
 }

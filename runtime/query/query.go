@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/statement"
 )
 
@@ -12,31 +13,23 @@ import (
 type Name = statement.Name
 
 // Relation is what a query may read while it is compiled.
-type Relation struct {
-	Name       string // "purchases", or "purchases.malformed" for a side relation
-	Columns    batch.Schema
-	AppendOnly bool
-	Key        []string
-	Identity   string // identity of what produces it; goes into the identity of its readers
-}
+type Relation = compile.Relation
 
 // Query asks for one compilation.
-type Query struct {
-	SQL       string
-	Relations []Relation // all that could be read; those not read cost nothing
-	Stream    bool       // the result must be append-only; an *Error explains when it cannot be
-	Keys      []string   // declared key of a view; empty: derived
-}
+type Query = compile.Query
 
 // Operator is one step of a program, for explain and for plan.
-type Operator struct {
-	ID       string // stable within the program: names its keyed data
-	Kind     string // scan, linear, aggregate, full_refresh
-	Identity string
-	Detail   string   // one line for people: group keys, aggregates, what is filtered
-	Inputs   []string // operator IDs, or relation names
-	Holds    string   // what it remembers: "nothing", "partials per key", "input rows"
-	Reason   string   // full_refresh: why
+type Operator = compile.Operator
+
+// Program is a compiled query.
+type Program = compile.Program
+
+// Compiler analyses SQL against relations that hold no rows.
+type Compiler = compile.Compiler
+
+// NewCompiler starts a compiler with the given number of workers.
+func NewCompiler(ctx context.Context, workers int) (*Compiler, error) {
+	return compile.NewCompiler(ctx, workers)
 }
 
 // Error is what is wrong with a query: a user's mistake, and where it is.
@@ -106,9 +99,6 @@ type Result struct {
 	Relations map[string]batch.Counts // net changes by relation name
 	Remember  map[string][]Remember   // by relation name
 }
-
-// resultID names the operator that holds a relation's rows where no other does.
-const resultID = "result"
 
 // SideColumns are the columns of a source's side relation (malformed, rescued); nil for any other name.
 func SideColumns(side string) batch.Schema {

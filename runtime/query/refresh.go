@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/compile"
 
 	"github.com/streamform/streamform/runtime/batch"
 )
@@ -11,7 +12,7 @@ import (
 // the rows it gave before. It remembers its input, and its result by content.
 func (ep *epoch) refresh(ctx context.Context, s Step) (*change, error) {
 	p := s.Program
-	for leaf, columns := range p.leafColumns {
+	for leaf, columns := range p.LeafColumns {
 		in := ep.changeOf(leaf, columns)
 		all, err := ep.wholeInput(ctx, s, leaf, in)
 		if err != nil {
@@ -21,11 +22,11 @@ func (ep *epoch) refresh(ctx context.Context, s Step) (*change, error) {
 			return nil, err
 		}
 	}
-	now, err := ep.table(ctx, "SELECT * FROM ("+p.body+"\n)")
+	now, err := ep.table(ctx, "SELECT * FROM ("+p.Body+"\n)")
 	if err != nil {
 		return nil, err
 	}
-	before, err := ep.loadCounted(ctx, p.Columns, s.Memory(resultID))
+	before, err := ep.loadCounted(ctx, p.Columns, s.Memory(compile.ResultID))
 	if err != nil {
 		return nil, err
 	}
@@ -33,11 +34,11 @@ func (ep *epoch) refresh(ctx context.Context, s Step) (*change, error) {
 	if err := ep.consolidate(ctx, c, before); err != nil {
 		return nil, err
 	}
-	r, err := ep.countRows(ctx, c, s.Memory(resultID))
+	r, err := ep.countRows(ctx, c, s.Memory(compile.ResultID))
 	if err != nil {
 		return nil, err
 	}
-	r.Operator = resultID
+	r.Operator = compile.ResultID
 	ep.remember(s.Relation, r)
 	return c, nil
 }
@@ -47,9 +48,9 @@ func (ep *epoch) wholeInput(ctx context.Context, s Step, leaf string, in *change
 	if err := ep.materialize(ctx, in); err != nil {
 		return "", err
 	}
-	id := inputID(leaf)
+	id := compile.InputID(leaf)
 	mem := s.Memory(id)
-	if s.Program.appendRead[leaf] {
+	if s.Program.AppendRead[leaf] {
 		held, err := ep.loadBlocks(ctx, in.columns, mem)
 		if err != nil {
 			return "", err
@@ -80,5 +81,3 @@ func (ep *epoch) wholeInput(ctx context.Context, s Step, leaf string, in *change
 	}
 	return fmt.Sprintf("((FROM %s UNION ALL FROM %s) EXCEPT ALL FROM %s)", held, in.inserted, in.deleted), nil
 }
-
-func inputID(leaf string) string { return "input " + leaf }

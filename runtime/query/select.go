@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/result"
 	"github.com/streamform/streamform/runtime/query/scan"
@@ -38,11 +40,7 @@ func (e *Engine) open(ctx context.Context, r Reading) (*Rows, error) {
 			return nil, err
 		}
 	}
-	described := &binding{ctx: ctx, conn: e.conn}
-	if err := described.check(r.SQL); err != nil {
-		return nil, err
-	}
-	columns, err := described.describe(s.Body)
+	columns, err := compile.Bind(ctx, e.conn, s)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +55,7 @@ func (e *Engine) open(ctx context.Context, r Reading) (*Rows, error) {
 	}
 	rows, err := e.conn.Open(ctx, fmt.Sprintf("SELECT %s FROM (%s\n) t(%s)", strings.Join(list, ", "), s.Body, strings.Join(names, ", ")))
 	if err != nil {
-		return nil, &Error{Summary: "The query failed", Detail: statement.Sentence(firstLine(err.Error()))}
+		return nil, &Error{Summary: "The query failed", Detail: statement.Sentence(compile.FirstLine(err.Error()))}
 	}
 	return result.New(columns, rows, func() error { return e.clear(context.WithoutCancel(ctx)) }), nil
 }
@@ -100,7 +98,7 @@ func (b *reading) rowsFor(ctx context.Context, leaf string) (string, error) {
 					return "", err
 				}
 			}
-			return "SELECT * FROM (" + s.Program.body + "\n)", nil
+			return "SELECT * FROM (" + s.Program.Body + "\n)", nil
 		}
 	}
 	for _, v := range b.r.Views {
@@ -127,7 +125,7 @@ func (b *reading) rowsFor(ctx context.Context, leaf string) (string, error) {
 
 func leafNames(p *Program) func(func(string) bool) {
 	return func(yield func(string) bool) {
-		for leaf := range p.leafColumns {
+		for leaf := range p.LeafColumns {
 			if !yield(leaf) {
 				return
 			}
@@ -151,7 +149,7 @@ func (b *reading) sourceRows(ctx context.Context, s FileRows) (string, error) {
 	}
 	sql := plan.SQL
 	if plan.ByFile {
-		sql = "SELECT * EXCLUDE (" + logical.Ident(scan.FileColumn) + ") FROM (" + sql + ")"
+		sql = "SELECT * EXCLUDE (" + bound.Ident(scan.FileColumn) + ") FROM (" + sql + ")"
 	}
 	if len(dirty) == 0 {
 		return sql, nil
@@ -169,15 +167,15 @@ func (b *reading) sourceRows(ctx context.Context, s FileRows) (string, error) {
 func (e *Engine) held(ctx context.Context, h Held) (string, error) {
 	p := h.Program
 	switch {
-	case p.holdsResult() && p.AppendOnly && p.FullRefresh == "":
-		return e.loadBlocks(ctx, p.Columns, h.Memory(resultID))
-	case p.holdsResult():
-		return e.loadCounted(ctx, p.Columns, h.Memory(resultID))
+	case p.HoldsResult() && p.AppendOnly && p.FullRefresh == "":
+		return e.loadBlocks(ctx, p.Columns, h.Memory(compile.ResultID))
+	case p.HoldsResult():
+		return e.loadCounted(ctx, p.Columns, h.Memory(compile.ResultID))
 	}
 	stored := map[string]*change{}
-	for _, o := range p.operators {
-		a, ok := o.(aggregate)
-		if !ok || stored[a.ID] != nil || !slices.Contains(leavesOf(p.final), a.ID) {
+	for _, o := range p.Steps {
+		a, ok := o.(compile.Aggregate)
+		if !ok || stored[a.ID] != nil || !slices.Contains(logical.Leaves(p.Final), a.ID) {
 			continue
 		}
 		rows, err := e.rowsOf(ctx, a, h.Memory(a.ID))
@@ -186,11 +184,11 @@ func (e *Engine) held(ctx context.Context, h Held) (string, error) {
 		}
 		stored[a.ID] = &change{inserted: rows}
 	}
-	return side(p.final, stored, func(c *change) string { return c.inserted })
+	return side(p.Final, stored, func(c *change) string { return c.inserted })
 }
 
 func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
-	table, err := e.emptyTable(ctx, columnList(t.Columns))
+	table, err := e.emptyTable(ctx, compile.ColumnList(t.Columns))
 	if err != nil {
 		return "", err
 	}
@@ -203,7 +201,7 @@ func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
 			for j, c := range r {
 				cells[j] = "NULL"
 				if c != nil {
-					cells[j] = logical.Text(*c)
+					cells[j] = bound.Text(*c)
 				}
 			}
 			values[i] = "(" + strings.Join(cells, ", ") + ")"

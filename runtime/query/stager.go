@@ -9,7 +9,7 @@ import (
 
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/bound"
 )
 
 // Stager runs the statements a sink needs while a change can be read. It is connector.Stager's implementation,
@@ -37,7 +37,7 @@ func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Form
 		options = append(options, k+" "+v)
 	}
 	out := Written{Path: path, Columns: map[string]map[string]string{}}
-	sql := "COPY (" + query + ") TO " + logical.Text(path) + " (" + strings.Join(options, ", ") + ")"
+	sql := "COPY (" + query + ") TO " + bound.Text(path) + " (" + strings.Join(options, ", ") + ")"
 	err := s.engine.conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
 		for i, name := range columns {
 			switch name {

@@ -3,6 +3,7 @@ package logical
 import (
 	"errors"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"slices"
 	"strings"
 )
@@ -23,7 +24,7 @@ type Aggregate struct {
 	AppendOnly bool
 	Canonical  string // identity of Input and the groups, without the aggregates
 	Detail     string
-	Tree       *Op // Input's plan, for checks
+	Tree       *bound.Op // Input's plan, for checks
 }
 
 // Partial is one remembered column of an aggregate.
@@ -55,7 +56,7 @@ func (o Operator) ID() string {
 type Split struct {
 	Operators []Operator // inputs before their readers
 	Final     Rendered   // what turns leaves into the relation's rows
-	FinalTree *Op
+	FinalTree *bound.Op
 	Retracts  bool  // the relation's rows may be taken back
 	Key       []int // positions in the output that identify a row; nil when there are none
 }
@@ -64,20 +65,20 @@ type splitter struct {
 	prefix     string
 	appendOnly func(leaf string) bool
 	out        Split
-	memo       map[*Op]splitResult // parts that are read several times are computed once
-	delims     []*Op               // what DELIM_GET reads, innermost last
+	memo       map[*bound.Op]splitResult // parts that are read several times are computed once
+	delims     []*bound.Op               // what DELIM_GET reads, innermost last
 }
 
 type splitResult struct {
-	op       *Op
+	op       *bound.Op
 	retracts bool
 }
 
 // Cut turns a plan into aggregates and a linear rest. appendOnly tells of each
-// relation read whether its rows can be taken back. *Unsupported says what stands in the way.
-func Cut(op *Op, prefix string, appendOnly func(leaf string) bool) (Split, error) {
-	s := &splitter{prefix: prefix, appendOnly: appendOnly, memo: map[*Op]splitResult{}}
-	top := StripOrder(op)
+// relation read whether its rows can be taken back. *bound.Unsupported says what stands in the way.
+func Cut(op *bound.Op, prefix string, appendOnly func(leaf string) bool) (Split, error) {
+	s := &splitter{prefix: prefix, appendOnly: appendOnly, memo: map[*bound.Op]splitResult{}}
+	top := bound.StripOrder(op)
 	rest, retracts, err := s.split(top)
 	if err != nil {
 		return Split{}, err
@@ -87,14 +88,14 @@ func Cut(op *Op, prefix string, appendOnly func(leaf string) bool) (Split, error
 		return Split{}, err
 	}
 	if hasConstantRows(rest) {
-		return Split{}, unsupported("rows that come from no relation")
+		return Split{}, bound.Unsupportedf("rows that come from no relation")
 	}
 	s.out.Final, s.out.FinalTree, s.out.Retracts = final, rest, retracts
 	s.out.Key = key(rest, s.out.Operators)
 	return s.out, nil
 }
 
-func hasConstantRows(op *Op) bool {
+func hasConstantRows(op *bound.Op) bool {
 	if op.Stored != "" || op.Type == "LOGICAL_GET" {
 		return false
 	}
@@ -106,7 +107,7 @@ func hasConstantRows(op *Op) bool {
 	return len(op.Children) == 0
 }
 
-func (s *splitter) split(op *Op) (*Op, bool, error) {
+func (s *splitter) split(op *bound.Op) (*bound.Op, bool, error) {
 	if done, ok := s.memo[op]; ok {
 		return done.op, done.retracts, nil
 	}
@@ -118,11 +119,11 @@ func (s *splitter) split(op *Op) (*Op, bool, error) {
 	return out, retracts, err
 }
 
-func (s *splitter) splitNew(op *Op) (*Op, bool, error) {
+func (s *splitter) splitNew(op *bound.Op) (*bound.Op, bool, error) {
 	switch op.Type {
 	case "LOGICAL_DELIM_GET":
 		if len(s.delims) == 0 {
-			return nil, false, unsupported("%s", Describe(op))
+			return nil, false, bound.Unsupportedf("%s", bound.Describe(op))
 		}
 		return s.split(s.delims[len(s.delims)-1])
 	case "LOGICAL_WINDOW":
@@ -136,12 +137,12 @@ func (s *splitter) splitNew(op *Op) (*Op, bool, error) {
 	case "LOGICAL_GET":
 		schema, name, ok := op.Table()
 		if !ok {
-			return nil, false, unsupported("the table function %s", op.Name)
+			return nil, false, bound.Unsupportedf("the table function %s", op.Name)
 		}
 		return op, !s.appendOnly(RelationLeaf(schema, name)), nil
 	case "LOGICAL_FILTER", "LOGICAL_PROJECTION", "LOGICAL_UNNEST", "LOGICAL_UNION":
 		out := *op
-		out.Children = make([]*Op, len(op.Children))
+		out.Children = make([]*bound.Op, len(op.Children))
 		retracts := false
 		for i, c := range op.Children {
 			in, r, err := s.split(c)
@@ -159,10 +160,10 @@ func (s *splitter) splitNew(op *Op) (*Op, bool, error) {
 	case "LOGICAL_ORDER_BY":
 		return s.split(op.Children[0])
 	}
-	return nil, false, unsupported("%s", Describe(op))
+	return nil, false, bound.Unsupportedf("%s", bound.Describe(op))
 }
 
-func (s *splitter) distinct(op *Op) (*Op, bool, error) {
+func (s *splitter) distinct(op *bound.Op) (*bound.Op, bool, error) {
 	if op.DistinctType != "DISTINCT" {
 		return s.distinctOn(op)
 	}
@@ -181,7 +182,7 @@ func (s *splitter) distinct(op *Op) (*Op, bool, error) {
 	return s.add(&Aggregate{Input: in.SQL, Groups: groups, Retracts: retracts, Tree: child, Detail: "distinct rows"}, nil)
 }
 
-func (s *splitter) aggregate(op *Op) (*Op, bool, error) {
+func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
 	if len(op.GroupingSets) > 1 || len(op.GroupingFunctions) > 0 ||
 		(len(op.GroupingSets) == 1 && len(op.GroupingSets[0]) != len(op.Groups)) {
 		return s.groupingSets(op)
@@ -194,7 +195,7 @@ func (s *splitter) aggregate(op *Op) (*Op, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	groups, err := in.scope().all(op.Groups)
+	groups, err := in.scope().All(op.Groups)
 	if err != nil {
 		return nil, false, err
 	}
@@ -207,14 +208,14 @@ func (s *splitter) aggregate(op *Op) (*Op, bool, error) {
 		}
 		return nil
 	})
-	var reason *Unsupported
+	var reason *bound.Unsupported
 	if errors.As(err, &reason) {
 		return s.recompute(op, child, retracts)
 	}
 	return out, again, err
 }
 
-func (s *splitter) add(a *Aggregate, build func(*partialBuilder) error) (*Op, bool, error) {
+func (s *splitter) add(a *Aggregate, build func(*partialBuilder) error) (*bound.Op, bool, error) {
 	b := &partialBuilder{retracts: a.Retracts, index: map[string]int{}}
 	a.Counter = -1
 	if a.Retracts {
@@ -229,12 +230,12 @@ func (s *splitter) add(a *Aggregate, build func(*partialBuilder) error) (*Op, bo
 	a.ID = fmt.Sprintf("%s%d", s.prefix, len(s.out.Operators)+1)
 	a.AppendOnly = len(a.Finals) == 0 && !a.Retracts
 	s.out.Operators = append(s.out.Operators, Operator{Aggregate: a})
-	leaf := &Op{Type: "LOGICAL_GET", Stored: a.ID, StoredColumns: len(a.Groups) + len(a.Finals)}
+	leaf := &bound.Op{Type: "LOGICAL_GET", Stored: a.ID, StoredColumns: len(a.Groups) + len(a.Finals)}
 	s.memo[leaf] = splitResult{op: leaf, retracts: !a.AppendOnly}
 	return leaf, !a.AppendOnly, nil
 }
 
-func detail(op *Op) string {
+func detail(op *bound.Op) string {
 	var aggs []string
 	for _, e := range op.Expressions {
 		aggs = append(aggs, e.Name)
@@ -259,7 +260,7 @@ func detail(op *Op) string {
 
 // key finds output columns that identify a row: the group columns of the last
 // aggregate, if projections and filters carry all of them to the top.
-func key(op *Op, operators []Operator) []int {
+func key(op *bound.Op, operators []Operator) []int {
 	positions, groups := trace(op, operators)
 	if groups == 0 {
 		return nil
@@ -281,7 +282,7 @@ func key(op *Op, operators []Operator) []int {
 
 // trace follows columns down to the stored leaf: for each output position the
 // leaf's position, or -1; and how many of the leaf's columns are group columns.
-func trace(op *Op, operators []Operator) ([]int, int) {
+func trace(op *bound.Op, operators []Operator) ([]int, int) {
 	if op.Stored != "" {
 		positions := make([]int, op.StoredColumns)
 		for i := range positions {
@@ -316,8 +317,8 @@ func trace(op *Op, operators []Operator) ([]int, int) {
 
 // Linear reports whether each row of the result comes from one row of one
 // relation, so that new input rows give the new result rows.
-func Linear(op *Op) bool {
-	op = StripOrder(op)
+func Linear(op *bound.Op) bool {
+	op = bound.StripOrder(op)
 	switch op.Type {
 	case "LOGICAL_GET":
 		_, _, ok := op.Table()
@@ -350,28 +351,28 @@ func keyWidth(id string, operators []Operator) int {
 }
 
 // groupingSets turns GROUPING SETS, ROLLUP and CUBE into the union of their sets, each an aggregate of its own.
-func (s *splitter) groupingSets(op *Op) (*Op, bool, error) {
+func (s *splitter) groupingSets(op *bound.Op) (*bound.Op, bool, error) {
 	child, retracts, err := s.split(op.Children[0])
 	if err != nil {
 		return nil, false, err
 	}
 	s.memo[child] = splitResult{op: child, retracts: retracts}
-	union := &Op{Type: "LOGICAL_UNION", SetOpAll: true}
+	union := &bound.Op{Type: "LOGICAL_UNION", SetOpAll: true}
 	sets := op.GroupingSets
 	if len(sets) == 0 {
 		sets = [][]int{allOf(len(op.Groups))}
 	}
 	for _, set := range sets {
-		arm := &Op{Type: "LOGICAL_AGGREGATE_AND_GROUP_BY", Children: []*Op{child}, Expressions: op.Expressions}
+		arm := &bound.Op{Type: "LOGICAL_AGGREGATE_AND_GROUP_BY", Children: []*bound.Op{child}, Expressions: op.Expressions}
 		for _, g := range set {
 			arm.Groups = append(arm.Groups, op.Groups[g])
 		}
-		project := &Op{Type: "LOGICAL_PROJECTION", Children: []*Op{arm}}
+		project := &bound.Op{Type: "LOGICAL_PROJECTION", Children: []*bound.Op{arm}}
 		for i, g := range op.Groups {
 			project.Expressions = append(project.Expressions, groupOrNull(g, i, set))
 		}
 		for i := range op.Expressions {
-			project.Expressions = append(project.Expressions, &Expr{Class: "BOUND_REF", Index: len(set) + i})
+			project.Expressions = append(project.Expressions, &bound.Expr{Class: "BOUND_REF", Index: len(set) + i})
 		}
 		for _, f := range op.GroupingFunctions {
 			project.Expressions = append(project.Expressions, groupingValue(f, set))
@@ -389,22 +390,22 @@ func allOf(n int) []int {
 	return out
 }
 
-func groupOrNull(g *Expr, i int, set []int) *Expr {
+func groupOrNull(g *bound.Expr, i int, set []int) *bound.Expr {
 	if at := slices.Index(set, i); at >= 0 {
-		return &Expr{Class: "BOUND_REF", Index: at}
+		return &bound.Expr{Class: "BOUND_REF", Index: at}
 	}
 	typ := g.Return
 	if typ.ID == "" {
-		typ = Type{ID: "BOOLEAN"}
+		typ = bound.Type{ID: "BOOLEAN"}
 		if g.Value != nil {
 			typ = g.Value.Type
 		}
 	}
-	return &Expr{Class: "BOUND_CONSTANT", Value: &Value{Type: typ, IsNull: true}}
+	return &bound.Expr{Class: "BOUND_CONSTANT", Value: &bound.Value{Type: typ, IsNull: true}}
 }
 
 // groupingValue is GROUPING(…) for one set: a bit for each argument that is not in it, the last the lowest.
-func groupingValue(arguments, set []int) *Expr {
+func groupingValue(arguments, set []int) *bound.Expr {
 	n := 0
 	for _, a := range arguments {
 		n <<= 1
@@ -412,5 +413,5 @@ func groupingValue(arguments, set []int) *Expr {
 			n |= 1
 		}
 	}
-	return &Expr{Class: "BOUND_CONSTANT", Value: &Value{Type: Type{ID: "BIGINT"}, Data: []byte(fmt.Sprint(n))}}
+	return &bound.Expr{Class: "BOUND_CONSTANT", Value: &bound.Value{Type: bound.Type{ID: "BIGINT"}, Data: []byte(fmt.Sprint(n))}}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"slices"
 	"strings"
 )
@@ -21,9 +22,9 @@ type canon struct {
 // Canonical is a text equal for plans of equal meaning: aliases, the order of
 // predicates, the direction of comparisons, projections in between and CTEs do
 // not matter. source gives the identity of the relation behind a scan.
-func Canonical(op *Op, source func(leaf string) string) (string, error) {
+func Canonical(op *bound.Op, source func(leaf string) string) (string, error) {
 	z := &canonizer{source: source}
-	c, err := z.canon(StripOrder(op))
+	c, err := z.canon(bound.StripOrder(op))
 	if err != nil {
 		return "", err
 	}
@@ -81,25 +82,17 @@ func (c canon) seal() string {
 	return digest(append([]string{"filter", c.base}, slices.Compact(preds)...)...)
 }
 
-// StripOrder removes an ORDER BY at the top: relations have no order.
-func StripOrder(op *Op) *Op {
-	for op.Type == "LOGICAL_ORDER_BY" && len(op.Children) == 1 && len(op.Projections) == 0 {
-		op = op.Children[0]
-	}
-	return op
-}
-
 // canonizer carries what a plan's parts refer to from afar.
 type canonizer struct {
 	source func(leaf string) string
 	delims []canon // what DELIM_GET reads, innermost last
 }
 
-func (z *canonizer) canon(op *Op) (canon, error) {
+func (z *canonizer) canon(op *bound.Op) (canon, error) {
 	if op.Stored != "" {
 		c := canon{base: "scan(" + op.Stored + "=" + z.source(op.Stored) + ")"}
 		for i := range op.StoredColumns {
-			c.cols = append(c.cols, Ident(op.Stored)+"."+Ident(column(i)))
+			c.cols = append(c.cols, bound.Ident(op.Stored)+"."+bound.Ident(column(i)))
 		}
 		return c, nil
 	}
@@ -108,7 +101,7 @@ func (z *canonizer) canon(op *Op) (canon, error) {
 		return z.get(op)
 	case "LOGICAL_DELIM_GET":
 		if len(z.delims) == 0 {
-			return canon{}, unsupported("%s", Describe(op))
+			return canon{}, bound.Unsupportedf("%s", bound.Describe(op))
 		}
 		return z.delims[len(z.delims)-1], nil
 	case "LOGICAL_UNION", "LOGICAL_EXCEPT", "LOGICAL_INTERSECT":
@@ -117,7 +110,7 @@ func (z *canonizer) canon(op *Op) (canon, error) {
 		return z.join(op)
 	}
 	if len(op.Children) != 1 {
-		return canon{}, unsupported("%s", Describe(op))
+		return canon{}, bound.Unsupportedf("%s", bound.Describe(op))
 	}
 	in, err := z.canon(op.Children[0])
 	if err != nil {
@@ -127,7 +120,7 @@ func (z *canonizer) canon(op *Op) (canon, error) {
 }
 
 // step is the canonical form of a step over one input.
-func (c canon) step(op *Op) (canon, error) {
+func (c canon) step(op *bound.Op) (canon, error) {
 	switch op.Type {
 	case "LOGICAL_ORDER_BY":
 		if len(op.Projections) == 0 {
@@ -153,12 +146,7 @@ func (c canon) step(op *Op) (canon, error) {
 		base := digest(append([]string{"distinct", c.seal()}, c.cols...)...)
 		return canon{base: base, cols: tagged("d", base, c.cols)}, nil
 	}
-	return canon{}, unsupported("%s", Describe(op))
-}
-
-func isNull(raw json.RawMessage) bool {
-	raw = bytes.TrimSpace(raw)
-	return len(raw) == 0 || string(raw) == "null"
+	return canon{}, bound.Unsupportedf("%s", bound.Describe(op))
 }
 
 func tagged(tag, base string, cols []string) []string {
@@ -177,13 +165,13 @@ func short(s string) string {
 	return "#" + digest(s)
 }
 
-func (z *canonizer) get(op *Op) (canon, error) {
+func (z *canonizer) get(op *bound.Op) (canon, error) {
 	schema, name, ok := op.Table()
 	if !ok {
-		return canon{}, unsupported("the table function %s", op.Name)
+		return canon{}, bound.Unsupportedf("the table function %s", op.Name)
 	}
 	leaf := RelationLeaf(schema, name)
-	names, err := op.scanColumns()
+	names, err := op.ScanColumns()
 	if err != nil {
 		return canon{}, err
 	}
@@ -191,16 +179,16 @@ func (z *canonizer) get(op *Op) (canon, error) {
 	for _, n := range names {
 		text := ""
 		if n != "" {
-			text = Ident(leaf) + "." + Ident(strings.ToLower(n))
+			text = bound.Ident(leaf) + "." + bound.Ident(strings.ToLower(n))
 		}
 		c.cols = append(c.cols, text)
 	}
 	for _, f := range op.TableFilters.Filters {
 		if f.Key < 0 || f.Key >= len(op.Names) {
-			return canon{}, unsupported("a filter on the row identifier")
+			return canon{}, bound.Unsupportedf("a filter on the row identifier")
 		}
-		column := Ident(leaf) + "." + Ident(strings.ToLower(op.Names[f.Key]))
-		preds, err := f.Value.predicates(column)
+		column := bound.Ident(leaf) + "." + bound.Ident(strings.ToLower(op.Names[f.Key]))
+		preds, err := filterPredicates(f.Value, column)
 		if err != nil {
 			return canon{}, err
 		}
@@ -209,15 +197,15 @@ func (z *canonizer) get(op *Op) (canon, error) {
 	return c, nil
 }
 
-// predicates gives a pushed-down filter the form the same filter has above the scan.
-func (f filter) predicates(column string) ([]string, error) {
+// filterPredicates gives a pushed-down filter the form the same filter has above the scan.
+func filterPredicates(f bound.Filter, column string) ([]string, error) {
 	if f.FilterType == "EXPRESSION_FILTER" {
 		return canon{cols: []string{column}}.predicates(f.Expr)
 	}
 	if f.FilterType == "CONJUNCTION_AND" {
 		var out []string
 		for _, c := range f.ChildFilters {
-			preds, err := c.predicates(column)
+			preds, err := filterPredicates(c, column)
 			if err != nil {
 				return nil, err
 			}
@@ -226,15 +214,15 @@ func (f filter) predicates(column string) ([]string, error) {
 		return out, nil
 	}
 	if f.FilterType == "CONSTANT_COMPARISON" && f.Constant != nil {
-		e := &Expr{Class: "BOUND_COMPARISON", Type: f.ComparisonType,
-			Left: &Expr{Class: "BOUND_REF"}, Right: &Expr{Class: "BOUND_CONSTANT", Value: f.Constant}}
+		e := &bound.Expr{Class: "BOUND_COMPARISON", Type: f.ComparisonType,
+			Left: &bound.Expr{Class: "BOUND_REF"}, Right: &bound.Expr{Class: "BOUND_CONSTANT", Value: f.Constant}}
 		return canon{cols: []string{column}}.predicates(e)
 	}
-	text, err := f.sql(column)
+	text, err := f.SQL(column)
 	return []string{text}, err
 }
 
-func canonicalFilter(op *Op, in canon) (canon, error) {
+func canonicalFilter(op *bound.Op, in canon) (canon, error) {
 	out := canon{base: in.base, preds: slices.Clone(in.preds), cols: in.cols}
 	for _, e := range op.Expressions {
 		preds, err := in.predicates(e)
@@ -253,7 +241,7 @@ func canonicalFilter(op *Op, in canon) (canon, error) {
 }
 
 // predicates splits a condition at its ANDs.
-func (c canon) predicates(e *Expr) ([]string, error) {
+func (c canon) predicates(e *bound.Expr) ([]string, error) {
 	if e.Class == "BOUND_CONJUNCTION" && e.Type == "CONJUNCTION_AND" {
 		var out []string
 		for _, child := range e.Children {
@@ -269,11 +257,11 @@ func (c canon) predicates(e *Expr) ([]string, error) {
 	return []string{text}, err
 }
 
-func canonicalUnnest(op *Op, in canon) (canon, error) {
+func canonicalUnnest(op *bound.Op, in canon) (canon, error) {
 	var parts []string
 	for _, e := range op.Expressions {
 		if e.Child == nil {
-			return canon{}, unsupported("an UNNEST of an unknown form")
+			return canon{}, bound.Unsupportedf("an UNNEST of an unknown form")
 		}
 		text, err := in.expr(e.Child)
 		if err != nil {
@@ -285,9 +273,9 @@ func canonicalUnnest(op *Op, in canon) (canon, error) {
 	return canon{base: base, cols: append(slices.Clone(in.cols), tagged("unnest", base, parts)...)}, nil
 }
 
-func (z *canonizer) setOperation(op *Op) (canon, error) {
+func (z *canonizer) setOperation(op *bound.Op) (canon, error) {
 	if op.Type == "LOGICAL_UNION" && !op.SetOpAll {
-		return canon{}, unsupported("UNION without ALL")
+		return canon{}, bound.Unsupportedf("UNION without ALL")
 	}
 	var arms []string
 	var cols []string
@@ -310,7 +298,7 @@ func (z *canonizer) setOperation(op *Op) (canon, error) {
 	return out, nil
 }
 
-func canonicalAggregate(op *Op, in canon) (canon, error) {
+func canonicalAggregate(op *bound.Op, in canon) (canon, error) {
 	groups, err := in.exprs(op.Groups)
 	if err != nil {
 		return canon{}, err
@@ -335,7 +323,7 @@ func canonicalAggregate(op *Op, in canon) (canon, error) {
 	return out, nil
 }
 
-func (c canon) aggregate(e *Expr) (string, error) {
+func (c canon) aggregate(e *bound.Expr) (string, error) {
 	args, err := c.exprs(e.Children)
 	if err != nil {
 		return "", err
@@ -348,7 +336,7 @@ func (c canon) aggregate(e *Expr) (string, error) {
 		}
 		text += " FILTER " + f
 	}
-	orders, err := decodeOrders(e.OrderBys)
+	orders, err := bound.DecodeOrders(e.OrderBys)
 	if err != nil {
 		return "", err
 	}
@@ -359,7 +347,7 @@ func (c canon) aggregate(e *Expr) (string, error) {
 	return text + by + data(e.FunctionData), nil
 }
 
-func (c canon) exprs(es []*Expr) ([]string, error) {
+func (c canon) exprs(es []*bound.Expr) ([]string, error) {
 	out := make([]string, len(es))
 	for i, e := range es {
 		text, err := c.expr(e)
@@ -372,11 +360,11 @@ func (c canon) exprs(es []*Expr) ([]string, error) {
 }
 
 // expr renders an expression with its commutative parts in a fixed order.
-func (c canon) expr(e *Expr) (string, error) {
+func (c canon) expr(e *bound.Expr) (string, error) {
 	sorted, err := c.ordered(e)
 	if err != nil {
 		return "", err
 	}
-	text, err := scope(c.cols).sql(sorted)
+	text, err := bound.Scope(c.cols).SQL(sorted)
 	return short(text), err
 }

@@ -3,13 +3,14 @@ package logical
 import (
 	"bytes"
 	"encoding/json"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"slices"
 	"strings"
 )
 
 // data is a function's private constants as part of its meaning.
 func data(raw json.RawMessage) string {
-	if isNull(raw) {
+	if bound.IsNull(raw) {
 		return ""
 	}
 	var v any
@@ -25,7 +26,7 @@ func data(raw json.RawMessage) string {
 	return string(text)
 }
 
-func (c canon) orders(orders []order) (string, error) {
+func (c canon) orders(orders []bound.Order) (string, error) {
 	var b strings.Builder
 	for _, o := range orders {
 		text, err := c.expr(o.Expression)
@@ -37,14 +38,14 @@ func (c canon) orders(orders []order) (string, error) {
 	return b.String(), nil
 }
 
-func (c canon) windows(op *Op) (canon, error) {
+func (c canon) windows(op *bound.Op) (canon, error) {
 	texts := make([]string, len(op.Expressions))
 	for i, e := range op.Expressions {
 		ordered, err := c.ordered(e)
 		if err != nil {
 			return canon{}, err
 		}
-		text, err := scope(c.cols).window(ordered)
+		text, err := bound.Scope(c.cols).Window(ordered)
 		if err != nil {
 			return canon{}, err
 		}
@@ -56,10 +57,10 @@ func (c canon) windows(op *Op) (canon, error) {
 	return canon{base: base, cols: append(slices.Clone(c.cols), tagged("w", base, texts)...)}, nil
 }
 
-func (c canon) top(op *Op) (canon, error) {
+func (c canon) top(op *bound.Op) (canon, error) {
 	sorted := op.Children[0]
 	if sorted.Type != "LOGICAL_ORDER_BY" {
-		return canon{}, unsupported("LIMIT without ORDER BY")
+		return canon{}, bound.Unsupportedf("LIMIT without ORDER BY")
 	}
 	by, err := c.orders(sorted.Orders)
 	if err != nil {
@@ -73,12 +74,12 @@ func (c canon) top(op *Op) (canon, error) {
 	return canon{base: base, cols: tagged("t", base, c.cols)}, nil
 }
 
-func (c canon) distinctOn(op *Op) (canon, error) {
+func (c canon) distinctOn(op *bound.Op) (canon, error) {
 	targets, err := c.exprs(op.DistinctTargets)
 	if err != nil {
 		return canon{}, err
 	}
-	orders, err := decodeOrders(op.OrderBy)
+	orders, err := bound.DecodeOrders(op.OrderBy)
 	if err != nil {
 		return canon{}, err
 	}
@@ -92,9 +93,9 @@ func (c canon) distinctOn(op *Op) (canon, error) {
 }
 
 // join is the canonical form of any join. Its conditions are a set, whichever way the plan writes them.
-func (z *canonizer) join(op *Op) (canon, error) {
+func (z *canonizer) join(op *bound.Op) (canon, error) {
 	if len(op.Children) != 2 || op.DelimFlipped {
-		return canon{}, unsupported("%s", Describe(op))
+		return canon{}, bound.Unsupportedf("%s", bound.Describe(op))
 	}
 	left, err := z.canon(op.Children[0])
 	if err != nil {
@@ -140,18 +141,18 @@ func (z *canonizer) join(op *Op) (canon, error) {
 	return canon{base: base, cols: tagged("j", base, cols)}, nil
 }
 
-func joinConditions(op *Op, l, r canon) ([]string, error) {
+func joinConditions(op *bound.Op, l, r canon) ([]string, error) {
 	both := canon{cols: append(slices.Clone(l.cols), r.cols...)}
 	var out []string
 	for _, c := range op.Conditions {
-		e := &Expr{Class: "BOUND_COMPARISON", Type: c.Comparison, Left: c.Left, Right: shifted(c.Right, -len(l.cols))}
+		e := &bound.Expr{Class: "BOUND_COMPARISON", Type: c.Comparison, Left: c.Left, Right: shifted(c.Right, -len(l.cols))}
 		preds, err := both.predicates(e)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, preds...)
 	}
-	for _, e := range []*Expr{op.Condition, op.Predicate} {
+	for _, e := range []*bound.Expr{op.Condition, op.Predicate} {
 		if e == nil {
 			continue
 		}

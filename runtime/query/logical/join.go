@@ -1,14 +1,15 @@
 package logical
 
 import (
+	"github.com/streamform/streamform/runtime/query/bound"
 	"slices"
 	"strings"
 )
 
 // join keeps both sides by the key of the equality conditions.
-func (s *splitter) join(op *Op) (*Op, bool, error) {
+func (s *splitter) join(op *bound.Op) (*bound.Op, bool, error) {
 	if len(op.Children) != 2 || op.DelimFlipped {
-		return nil, false, unsupported("%s", Describe(op))
+		return nil, false, bound.Unsupportedf("%s", bound.Describe(op))
 	}
 	left, err := s.input(op.Children[0])
 	if err != nil {
@@ -42,34 +43,34 @@ func (s *splitter) join(op *Op) (*Op, bool, error) {
 		return nil, false, err
 	}
 	tree := *op
-	tree.Children = []*Op{leaf(0, left.Columns), leaf(1, right.Columns)}
+	tree.Children = []*bound.Op{leaf(0, left.Columns), leaf(1, right.Columns)}
 	k.Tree = &tree
 	return s.addKeyed(k)
 }
 
 // eliminated is the relation that a correlated subquery runs over: the distinct
 // values of the outer columns it mentions.
-func (s *splitter) eliminated(op *Op, left KeyedInput) (*Op, error) {
-	project := &Op{Type: "LOGICAL_PROJECTION", Children: []*Op{left.Tree}, Expressions: op.Eliminated}
-	distinct := &Op{Type: "LOGICAL_DISTINCT", DistinctType: "DISTINCT", Children: []*Op{project}}
+func (s *splitter) eliminated(op *bound.Op, left KeyedInput) (*bound.Op, error) {
+	project := &bound.Op{Type: "LOGICAL_PROJECTION", Children: []*bound.Op{left.Tree}, Expressions: op.Eliminated}
+	distinct := &bound.Op{Type: "LOGICAL_DISTINCT", DistinctType: "DISTINCT", Children: []*bound.Op{project}}
 	out, _, err := s.distinct(distinct)
 	return out, err
 }
 
 // joinParts are a join's conditions: equalities of one side each, and the rest.
 type joinParts struct {
-	left, right         scope
+	left, right         bound.Scope
 	leftKeys, rightKeys []string
 	conditions          []string
 }
 
-func (j *joinParts) read(op *Op) error {
+func (j *joinParts) read(op *bound.Op) error {
 	for _, c := range op.Conditions {
 		if err := j.comparison(c.Left, c.Right, c.Comparison); err != nil {
 			return err
 		}
 	}
-	for _, e := range []*Expr{op.Condition, op.Predicate} {
+	for _, e := range []*bound.Expr{op.Condition, op.Predicate} {
 		if e == nil {
 			continue
 		}
@@ -84,18 +85,18 @@ func (j *joinParts) read(op *Op) error {
 	return nil
 }
 
-func (j *joinParts) comparison(left, right *Expr, kind string) error {
-	l, err := j.left.sql(left)
+func (j *joinParts) comparison(left, right *bound.Expr, kind string) error {
+	l, err := j.left.SQL(left)
 	if err != nil {
 		return err
 	}
-	r, err := j.right.sql(right)
+	r, err := j.right.SQL(right)
 	if err != nil {
 		return err
 	}
-	sign, ok := comparisonSign(kind)
+	sign, ok := bound.ComparisonSign(kind)
 	if !ok {
-		return unsupported("a comparison of type %s", kind)
+		return bound.Unsupportedf("a comparison of type %s", kind)
 	}
 	if kind == "COMPARE_EQUAL" || kind == "COMPARE_NOT_DISTINCT_FROM" {
 		j.leftKeys, j.rightKeys = append(j.leftKeys, l), append(j.rightKeys, r)
@@ -105,7 +106,7 @@ func (j *joinParts) comparison(left, right *Expr, kind string) error {
 }
 
 // conjuncts reads a condition over both sides' columns, one after the other.
-func (j *joinParts) conjuncts(e *Expr) error {
+func (j *joinParts) conjuncts(e *bound.Expr) error {
 	if e.Class == "BOUND_CONJUNCTION" && e.Type == "CONJUNCTION_AND" {
 		for _, child := range e.Children {
 			if err := j.conjuncts(child); err != nil {
@@ -123,7 +124,7 @@ func (j *joinParts) conjuncts(e *Expr) error {
 			return j.comparison(e.Right, shifted(e.Left, n), e.Type)
 		}
 	}
-	text, err := scope(append(slices.Clone(j.left), j.right...)).sql(e)
+	text, err := bound.Scope(append(slices.Clone(j.left), j.right...)).SQL(e)
 	if err != nil {
 		return err
 	}
@@ -132,12 +133,12 @@ func (j *joinParts) conjuncts(e *Expr) error {
 }
 
 // within reports whether an expression reads columns, all of them of [from, to).
-func within(e *Expr, from, to int) bool {
+func within(e *bound.Expr, from, to int) bool {
 	refs := refs(e)
 	return len(refs) > 0 && !slices.ContainsFunc(refs, func(i int) bool { return i < from || i >= to })
 }
 
-func refs(e *Expr) []int {
+func refs(e *bound.Expr) []int {
 	if e == nil {
 		return nil
 	}
@@ -145,7 +146,7 @@ func refs(e *Expr) []int {
 		return []int{e.Index}
 	}
 	var out []int
-	for _, part := range append([]*Expr{e.Child, e.Left, e.Right, e.Input, e.Lower, e.Upper, e.ElseExpr}, e.Children...) {
+	for _, part := range append([]*bound.Expr{e.Child, e.Left, e.Right, e.Input, e.Lower, e.Upper, e.ElseExpr}, e.Children...) {
 		out = append(out, refs(part)...)
 	}
 	for _, c := range e.CaseChecks {
@@ -155,7 +156,7 @@ func refs(e *Expr) []int {
 }
 
 // shifted counts an expression's columns from n on as from 0.
-func shifted(e *Expr, n int) *Expr {
+func shifted(e *bound.Expr, n int) *bound.Expr {
 	if e == nil {
 		return nil
 	}
@@ -164,7 +165,7 @@ func shifted(e *Expr, n int) *Expr {
 		out.Index -= n
 		return &out
 	}
-	for _, part := range []**Expr{&out.Child, &out.Left, &out.Right, &out.Input, &out.Lower, &out.Upper, &out.ElseExpr} {
+	for _, part := range []**bound.Expr{&out.Child, &out.Left, &out.Right, &out.Input, &out.Lower, &out.Upper, &out.ElseExpr} {
 		*part = shifted(*part, n)
 	}
 	out.Children = nil
@@ -173,13 +174,13 @@ func shifted(e *Expr, n int) *Expr {
 	}
 	out.CaseChecks = nil
 	for _, c := range e.CaseChecks {
-		out.CaseChecks = append(out.CaseChecks, caseCheck{When: shifted(c.When, n), Then: shifted(c.Then, n)})
+		out.CaseChecks = append(out.CaseChecks, bound.CaseCheck{When: shifted(c.When, n), Then: shifted(c.Then, n)})
 	}
 	return &out
 }
 
 // body writes the join over the two input leaves.
-func (j *joinParts) body(op *Op, k *Keyed) error {
+func (j *joinParts) body(op *bound.Op, k *Keyed) error {
 	word, rightShown := "", true
 	switch op.JoinType {
 	case "INNER":
@@ -196,7 +197,7 @@ func (j *joinParts) body(op *Op, k *Keyed) error {
 		word, rightShown = "ANTI JOIN", false
 	default:
 		if op.Type != "LOGICAL_CROSS_PRODUCT" {
-			return unsupported("a join of type %s", op.JoinType)
+			return bound.Unsupportedf("a join of type %s", op.JoinType)
 		}
 		word = "JOIN"
 	}
@@ -220,7 +221,7 @@ func (j *joinParts) body(op *Op, k *Keyed) error {
 	return nil
 }
 
-func kept(s scope, keep []uint64) []string {
+func kept(s bound.Scope, keep []uint64) []string {
 	if len(keep) == 0 {
 		return slices.Clone(s)
 	}

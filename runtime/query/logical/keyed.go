@@ -2,6 +2,7 @@ package logical
 
 import (
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"slices"
 	"strings"
 )
@@ -19,8 +20,8 @@ type Keyed struct {
 	// AtMostOne, if set, is SQL over the input leaves that has a row when a scalar subquery gives more than one.
 	AtMostOne string
 	Detail    string
-	Kind      string // window, join, top, set, aggregate: for people
-	Tree      *Op    // the operator over its inputs as leaves, for checks
+	Kind      string    // window, join, top, set, aggregate: for people
+	Tree      *bound.Op // the operator over its inputs as leaves, for checks
 }
 
 // KeyedInput is one input of a Keyed operator.
@@ -29,7 +30,7 @@ type KeyedInput struct {
 	Keys     []string
 	Columns  int
 	Retracts bool
-	Tree     *Op
+	Tree     *bound.Op
 }
 
 // InputLeaf is the leaf name of an operator's i-th input.
@@ -47,7 +48,7 @@ func (k *Keyed) Retracts() bool {
 }
 
 // input splits and renders a child, and gives it keys.
-func (s *splitter) input(op *Op) (KeyedInput, error) {
+func (s *splitter) input(op *bound.Op) (KeyedInput, error) {
 	tree, retracts, err := s.split(op)
 	if err != nil {
 		return KeyedInput{}, err
@@ -57,41 +58,41 @@ func (s *splitter) input(op *Op) (KeyedInput, error) {
 		return KeyedInput{}, err
 	}
 	if hasConstantRows(tree) {
-		return KeyedInput{}, unsupported("rows that come from no relation")
+		return KeyedInput{}, bound.Unsupportedf("rows that come from no relation")
 	}
 	return KeyedInput{SQL: r.SQL, Columns: r.Columns, Retracts: retracts, Tree: tree}, nil
 }
 
 // leaf is an input as the operator's body reads it.
-func leaf(i, columns int) *Op {
-	return &Op{Type: "LOGICAL_GET", Stored: InputLeaf(i), StoredColumns: columns}
+func leaf(i, columns int) *bound.Op {
+	return &bound.Op{Type: "LOGICAL_GET", Stored: InputLeaf(i), StoredColumns: columns}
 }
 
-func numberedScope(n int, prefix string) scope {
-	s := make(scope, n)
+func numberedScope(n int, prefix string) bound.Scope {
+	s := make(bound.Scope, n)
 	for i := range s {
 		s[i] = prefix + column(i)
 	}
 	return s
 }
 
-func (s *splitter) addKeyed(k *Keyed) (*Op, bool, error) {
+func (s *splitter) addKeyed(k *Keyed) (*bound.Op, bool, error) {
 	k.ID = fmt.Sprintf("%s%d", s.prefix, len(s.out.Operators)+1)
 	s.out.Operators = append(s.out.Operators, Operator{Keyed: k})
-	op := &Op{Type: "LOGICAL_GET", Stored: k.ID, StoredColumns: k.Columns}
+	op := &bound.Op{Type: "LOGICAL_GET", Stored: k.ID, StoredColumns: k.Columns}
 	s.memo[op] = splitResult{op: op, retracts: k.Retracts()}
 	return op, k.Retracts(), nil
 }
 
 // windows keeps window functions: one operator for each set of partition columns.
-func (s *splitter) windows(op *Op) (*Op, bool, error) {
+func (s *splitter) windows(op *bound.Op) (*bound.Op, bool, error) {
 	child, width := op.Children[0], 0
 	var groups [][]int
 	var sets []string
 	for i, e := range op.Expressions {
 		id := fmt.Sprint(len(e.Partitions))
 		for _, p := range e.Partitions {
-			text, err := numberedScope(1<<12, "").sql(p)
+			text, err := numberedScope(1<<12, "").SQL(p)
 			if err != nil {
 				return nil, false, err
 			}
@@ -107,7 +108,7 @@ func (s *splitter) windows(op *Op) (*Op, bool, error) {
 	place := make([]int, len(op.Expressions))
 	retracts := false
 	for g, members := range groups {
-		var exprs []*Expr
+		var exprs []*bound.Expr
 		for _, m := range members {
 			exprs = append(exprs, op.Expressions[m])
 		}
@@ -123,29 +124,29 @@ func (s *splitter) windows(op *Op) (*Op, bool, error) {
 		}
 		child, retracts = next, r
 	}
-	out := &Op{Type: "LOGICAL_PROJECTION", Children: []*Op{child}}
+	out := &bound.Op{Type: "LOGICAL_PROJECTION", Children: []*bound.Op{child}}
 	for i := range width {
-		out.Expressions = append(out.Expressions, &Expr{Class: "BOUND_REF", Index: i})
+		out.Expressions = append(out.Expressions, &bound.Expr{Class: "BOUND_REF", Index: i})
 	}
 	for _, p := range place {
-		out.Expressions = append(out.Expressions, &Expr{Class: "BOUND_REF", Index: p})
+		out.Expressions = append(out.Expressions, &bound.Expr{Class: "BOUND_REF", Index: p})
 	}
 	return out, retracts, nil
 }
 
 // window is one operator for window functions of equal partitions; it appends their columns.
-func (s *splitter) window(child *Op, exprs []*Expr) (*Op, int, bool, error) {
+func (s *splitter) window(child *bound.Op, exprs []*bound.Expr) (*bound.Op, int, bool, error) {
 	in, err := s.input(child)
 	if err != nil {
 		return nil, 0, false, err
 	}
 	over := numberedScope(in.Columns, "")
-	if in.Keys, err = over.all(exprs[0].Partitions); err != nil {
+	if in.Keys, err = over.All(exprs[0].Partitions); err != nil {
 		return nil, 0, false, err
 	}
 	var list, names []string
 	for _, e := range exprs {
-		text, err := over.window(e)
+		text, err := over.Window(e)
 		if err != nil {
 			return nil, 0, false, err
 		}
@@ -154,25 +155,25 @@ func (s *splitter) window(child *Op, exprs []*Expr) (*Op, int, bool, error) {
 	}
 	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Detail: strings.Join(names, ", "),
 		Body: "SELECT *, " + aliased(list, in.Columns) + " FROM " + Leaf(InputLeaf(0)),
-		Tree: &Op{Type: "LOGICAL_WINDOW", Children: []*Op{leaf(0, in.Columns)}, Expressions: exprs}}
+		Tree: &bound.Op{Type: "LOGICAL_WINDOW", Children: []*bound.Op{leaf(0, in.Columns)}, Expressions: exprs}}
 	op, retracts, err := s.addKeyed(k)
 	return op, in.Columns, retracts, err
 }
 
 // recompute keeps an aggregate that has no mergeable partials: its rows by group.
-func (s *splitter) recompute(op *Op, child *Op, retracts bool) (*Op, bool, error) {
+func (s *splitter) recompute(op *bound.Op, child *bound.Op, retracts bool) (*bound.Op, bool, error) {
 	r, err := Render(child)
 	if err != nil {
 		return nil, false, err
 	}
 	over := numberedScope(r.Columns, "")
-	keys, err := over.all(op.Groups)
+	keys, err := over.All(op.Groups)
 	if err != nil {
 		return nil, false, err
 	}
 	list := slices.Clone(keys)
 	for _, e := range op.Expressions {
-		text, err := over.aggregateCall(e)
+		text, err := over.AggregateCall(e)
 		if err != nil {
 			return nil, false, err
 		}
@@ -183,7 +184,7 @@ func (s *splitter) recompute(op *Op, child *Op, retracts bool) (*Op, bool, error
 		body += " GROUP BY " + positions(len(keys))
 	}
 	tree := *op
-	tree.Children = []*Op{leaf(0, r.Columns)}
+	tree.Children = []*bound.Op{leaf(0, r.Columns)}
 	return s.addKeyed(&Keyed{Inputs: []KeyedInput{{SQL: r.SQL, Keys: keys, Columns: r.Columns, Retracts: retracts, Tree: child}},
 		Body: body, Columns: len(list), Kind: "aggregate", Detail: detail(op), Tree: &tree})
 }
@@ -197,37 +198,37 @@ func positions(n int) string {
 }
 
 // distinctOn keeps the rows of each key and shows the first in order.
-func (s *splitter) distinctOn(op *Op) (*Op, bool, error) {
+func (s *splitter) distinctOn(op *bound.Op) (*bound.Op, bool, error) {
 	in, err := s.input(op.Children[0])
 	if err != nil {
 		return nil, false, err
 	}
 	over := numberedScope(in.Columns, "")
-	if in.Keys, err = over.all(op.DistinctTargets); err != nil {
+	if in.Keys, err = over.All(op.DistinctTargets); err != nil {
 		return nil, false, err
 	}
-	orders, err := decodeOrders(op.OrderBy)
+	orders, err := bound.DecodeOrders(op.OrderBy)
 	if err != nil {
 		return nil, false, err
 	}
 	body := "SELECT DISTINCT ON (" + strings.Join(in.Keys, ", ") + ") * FROM " + Leaf(InputLeaf(0))
 	if len(orders) > 0 {
-		by, err := over.orderBy(orders)
+		by, err := over.OrderBy(orders)
 		if err != nil {
 			return nil, false, err
 		}
 		body += " " + by
 	}
 	tree := *op
-	tree.Children = []*Op{leaf(0, in.Columns)}
+	tree.Children = []*bound.Op{leaf(0, in.Columns)}
 	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: body, Columns: in.Columns, Kind: "top", Detail: "first row by " + strings.Join(in.Keys, ", "), Tree: &tree})
 }
 
 // top keeps all rows and shows the first in order.
-func (s *splitter) top(op *Op) (*Op, bool, error) {
+func (s *splitter) top(op *bound.Op) (*bound.Op, bool, error) {
 	sorted := op.Children[0]
 	if sorted.Type != "LOGICAL_ORDER_BY" || len(sorted.Projections) > 0 {
-		return nil, false, unsupported("LIMIT without ORDER BY")
+		return nil, false, bound.Unsupportedf("LIMIT without ORDER BY")
 	}
 	limit, err := limits(op)
 	if err != nil {
@@ -237,34 +238,34 @@ func (s *splitter) top(op *Op) (*Op, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	by, err := numberedScope(in.Columns, "").orderBy(sorted.Orders)
+	by, err := numberedScope(in.Columns, "").OrderBy(sorted.Orders)
 	if err != nil {
 		return nil, false, err
 	}
 	order := *sorted
-	order.Children = []*Op{leaf(0, in.Columns)}
+	order.Children = []*bound.Op{leaf(0, in.Columns)}
 	tree := *op
-	tree.Children = []*Op{&order}
+	tree.Children = []*bound.Op{&order}
 	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: "SELECT * FROM " + Leaf(InputLeaf(0)) + " " + by + limit,
 		Columns: in.Columns, Kind: "top", Detail: strings.TrimSpace(limit), Tree: &tree})
 }
 
-func limits(op *Op) (string, error) {
+func limits(op *bound.Op) (string, error) {
 	text := ""
-	for word, b := range map[string]bound{" LIMIT ": op.LimitVal, " OFFSET ": op.OffsetVal} {
+	for word, b := range map[string]bound.Bound{" LIMIT ": op.LimitVal, " OFFSET ": op.OffsetVal} {
 		switch b.Type {
 		case "UNSET", "":
 		case "CONSTANT_VALUE":
 			text += fmt.Sprint(word, b.Constant)
 		default:
-			return "", unsupported("a LIMIT that is no constant")
+			return "", bound.Unsupportedf("a LIMIT that is no constant")
 		}
 	}
 	return text, nil
 }
 
 // setOperation keeps both sides by whole rows.
-func (s *splitter) setOperation(op *Op) (*Op, bool, error) {
+func (s *splitter) setOperation(op *bound.Op) (*bound.Op, bool, error) {
 	word := " EXCEPT "
 	if op.Type == "LOGICAL_INTERSECT" {
 		word = " INTERSECT "
@@ -285,11 +286,11 @@ func (s *splitter) setOperation(op *Op) (*Op, bool, error) {
 		tree.Children = append(tree.Children, leaf(i, in.Columns))
 	}
 	if len(k.Inputs) != 2 {
-		return nil, false, unsupported("%s", Describe(op))
+		return nil, false, bound.Unsupportedf("%s", bound.Describe(op))
 	}
 	k.Columns, k.Tree = k.Inputs[0].Columns, &tree
 	if !op.SetOpAll {
-		k.Tree = &Op{Type: "LOGICAL_DISTINCT", DistinctType: "DISTINCT", Children: []*Op{&tree}}
+		k.Tree = &bound.Op{Type: "LOGICAL_DISTINCT", DistinctType: "DISTINCT", Children: []*bound.Op{&tree}}
 	}
 	k.Body = "SELECT * FROM " + Leaf(InputLeaf(0)) + word + "SELECT * FROM " + Leaf(InputLeaf(1))
 	return s.addKeyed(k)

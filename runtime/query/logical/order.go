@@ -1,12 +1,13 @@
 package logical
 
 import (
+	"github.com/streamform/streamform/runtime/query/bound"
 	"slices"
 )
 
 // ordered returns a copy of the expression whose commutative parts stand in the
 // order of their texts, so that a AND b and b AND a read the same.
-func (c canon) ordered(e *Expr) (*Expr, error) {
+func (c canon) ordered(e *bound.Expr) (*bound.Expr, error) {
 	if e == nil {
 		return nil, nil
 	}
@@ -14,7 +15,7 @@ func (c canon) ordered(e *Expr) (*Expr, error) {
 		return c.ordered(e.Child) // it never returns, so its type is nobody's matter
 	}
 	out := *e
-	for _, part := range []**Expr{&out.Child, &out.Left, &out.Right, &out.Input, &out.Lower, &out.Upper, &out.ElseExpr} {
+	for _, part := range []**bound.Expr{&out.Child, &out.Left, &out.Right, &out.Input, &out.Lower, &out.Upper, &out.ElseExpr} {
 		in, err := c.ordered(*part)
 		if err != nil {
 			return nil, err
@@ -39,12 +40,12 @@ func (c canon) ordered(e *Expr) (*Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		out.CaseChecks[i] = caseCheck{When: when, Then: then}
+		out.CaseChecks[i] = bound.CaseCheck{When: when, Then: then}
 	}
 	return &out, c.sort(&out)
 }
 
-func (c canon) sort(e *Expr) error {
+func (c canon) sort(e *bound.Expr) error {
 	switch e.Class {
 	case "BOUND_CONJUNCTION":
 		return c.sortChildren(e)
@@ -54,17 +55,17 @@ func (c canon) sort(e *Expr) error {
 	return nil
 }
 
-func (c canon) sortChildren(e *Expr) error {
+func (c canon) sortChildren(e *bound.Expr) error {
 	e.Children = flatten(e.Type, e.Children)
-	texts := map[*Expr]string{}
+	texts := map[*bound.Expr]string{}
 	for _, child := range e.Children {
-		text, err := scope(c.cols).sql(child)
+		text, err := bound.Scope(c.cols).SQL(child)
 		if err != nil {
 			return err
 		}
 		texts[child] = text
 	}
-	slices.SortStableFunc(e.Children, func(a, b *Expr) int {
+	slices.SortStableFunc(e.Children, func(a, b *bound.Expr) int {
 		if texts[a] < texts[b] {
 			return -1
 		}
@@ -76,8 +77,8 @@ func (c canon) sortChildren(e *Expr) error {
 	return nil
 }
 
-func flatten(kind string, es []*Expr) []*Expr {
-	var out []*Expr
+func flatten(kind string, es []*bound.Expr) []*bound.Expr {
+	var out []*bound.Expr
 	for _, e := range es {
 		if e.Class == "BOUND_CONJUNCTION" && e.Type == kind {
 			out = append(out, flatten(kind, e.Children)...)
@@ -103,12 +104,12 @@ func mirrored(t string) string {
 	return t
 }
 
-func (c canon) sortSides(e *Expr) error {
-	left, err := scope(c.cols).sql(e.Left)
+func (c canon) sortSides(e *bound.Expr) error {
+	left, err := bound.Scope(c.cols).SQL(e.Left)
 	if err != nil {
 		return err
 	}
-	right, err := scope(c.cols).sql(e.Right)
+	right, err := bound.Scope(c.cols).SQL(e.Right)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package logical
 
 import (
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"strings"
 )
 
@@ -39,14 +40,14 @@ func opMerge(op string) string {
 
 // call is one aggregate call with its rendered parts.
 type call struct {
-	expr   *Expr
+	expr   *bound.Expr
 	args   string
 	filter string // " FILTER (WHERE …)" or empty
 	typ    string // result type
 	arg    string // type of the first argument, empty when there is none
 }
 
-func (b *partialBuilder) add(e *Expr, in scope) error {
+func (b *partialBuilder) add(e *bound.Expr, in bound.Scope) error {
 	c, err := newCall(e, in)
 	if err != nil {
 		return err
@@ -60,7 +61,7 @@ func (b *partialBuilder) add(e *Expr, in scope) error {
 	case e.Name == "avg":
 		final, err = b.avg(c)
 	case b.retracts:
-		return unsupported("%s over rows that may be taken back", e.Name)
+		return bound.Unsupportedf("%s over rows that may be taken back", e.Name)
 	default:
 		final, err = b.appendOnly(c)
 	}
@@ -71,23 +72,23 @@ func (b *partialBuilder) add(e *Expr, in scope) error {
 	return nil
 }
 
-func newCall(e *Expr, in scope) (call, error) {
+func newCall(e *bound.Expr, in bound.Scope) (call, error) {
 	if e.Class != "BOUND_AGGREGATE" {
-		return call{}, unsupported("an aggregate of class %s", e.Class)
+		return call{}, bound.Unsupportedf("an aggregate of class %s", e.Class)
 	}
-	args, err := in.all(e.Children)
+	args, err := in.All(e.Children)
 	if err != nil {
 		return call{}, err
 	}
 	c := call{expr: e, args: strings.Join(args, ", ")}
 	if e.AggregateType == "DISTINCT" && !indifferent(e.Name) {
-		return call{}, unsupported("%s(DISTINCT …)", e.Name)
+		return call{}, bound.Unsupportedf("%s(DISTINCT …)", e.Name)
 	}
 	if len(e.Children) > 1 {
-		return call{}, unsupported("%s with %d arguments", e.Name, len(e.Children))
+		return call{}, bound.Unsupportedf("%s with %d arguments", e.Name, len(e.Children))
 	}
 	if e.Filter != nil {
-		f, err := in.sql(e.Filter)
+		f, err := in.SQL(e.Filter)
 		if err != nil {
 			return call{}, err
 		}
@@ -140,14 +141,14 @@ func (b *partialBuilder) nonNull(c call) int {
 
 func (b *partialBuilder) sum(c call) (string, error) {
 	if !exact(c.arg) && c.typ != "DOUBLE" {
-		return "", unsupported("sum of %s", c.arg)
+		return "", bound.Unsupportedf("sum of %s", c.arg)
 	}
 	s := b.partial("CAST(sum("+c.args+")"+c.filter+" AS "+c.typ+")", "NULL", sumMerge(c.typ))
 	if !b.retracts {
 		return p(s), nil
 	}
 	if !exact(c.arg) {
-		return "", unsupported("sum of %s over rows that may be taken back", c.arg)
+		return "", bound.Unsupportedf("sum of %s over rows that may be taken back", c.arg)
 	}
 	return "CASE WHEN " + p(b.nonNull(c)) + " > 0 THEN " + p(s) + " END", nil
 }
@@ -156,7 +157,7 @@ func (b *partialBuilder) sum(c call) (string, error) {
 // unscaled decimals, by the count times the scale, once.
 func (b *partialBuilder) avg(c call) (string, error) {
 	if c.typ != "DOUBLE" {
-		return "", unsupported("avg of %s", c.arg)
+		return "", bound.Unsupportedf("avg of %s", c.arg)
 	}
 	sumType, n := "HUGEINT", b.nonNull(c)
 	divisor := "CAST(" + p(n) + " AS DOUBLE)"
@@ -164,17 +165,17 @@ func (b *partialBuilder) avg(c call) (string, error) {
 	case strings.HasPrefix(c.arg, "DECIMAL("):
 		var width, scale int
 		if _, err := fmt.Sscanf(c.arg, "DECIMAL(%d,%d)", &width, &scale); err != nil {
-			return "", unsupported("avg of %s", c.arg)
+			return "", bound.Unsupportedf("avg of %s", c.arg)
 		}
 		sumType = fmt.Sprintf("DECIMAL(38,%d)", scale)
 		divisor = fmt.Sprintf("(%s * 1e%d)", divisor, scale)
 	case c.arg == "DOUBLE" || c.arg == "FLOAT":
 		if b.retracts {
-			return "", unsupported("avg of %s over rows that may be taken back", c.arg)
+			return "", bound.Unsupportedf("avg of %s over rows that may be taken back", c.arg)
 		}
 		sumType = "DOUBLE"
 	case !exact(c.arg):
-		return "", unsupported("avg of %s", c.arg)
+		return "", bound.Unsupportedf("avg of %s", c.arg)
 	}
 	s := p(b.partial("CAST(sum("+c.args+")"+c.filter+" AS "+sumType+")", "NULL", sumMerge(sumType)))
 	value := "CAST(" + s + " AS DOUBLE)"
@@ -208,7 +209,7 @@ func (b *partialBuilder) appendOnly(c call) (string, error) {
 	case "var_pop", "var_samp", "variance", "stddev", "stddev_pop", "stddev_samp":
 		return b.variance(c)
 	default:
-		return "", unsupported("the aggregate %s", c.expr.Name)
+		return "", bound.Unsupportedf("the aggregate %s", c.expr.Name)
 	}
 	return p(b.partial("CAST("+text+" AS "+c.typ+")", "NULL", "CAST("+merge+" AS "+c.typ+")")), nil
 }

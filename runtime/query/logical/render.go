@@ -1,7 +1,9 @@
+// Package logical cuts a bound plan into operators, renders what is linear as SQL, and gives plans a canonical form.
 package logical
 
 import (
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"strconv"
 	"strings"
 )
@@ -31,6 +33,16 @@ func Replace(sql string, read func(name string) (string, error)) (string, error)
 	return strings.Join(parts, ""), nil
 }
 
+// Leaves are the leaf names in SQL, as often as they stand there.
+func Leaves(sql string) []string {
+	var out []string
+	parts := strings.Split(sql, "\x00")
+	for i := 1; i < len(parts); i += 2 {
+		out = append(out, parts[i])
+	}
+	return out
+}
+
 // RelationLeaf is the leaf name of a relation; schema is empty for the default one.
 func RelationLeaf(schema, name string) string {
 	if schema == "" {
@@ -41,8 +53,8 @@ func RelationLeaf(schema, name string) string {
 
 func column(i int) string { return "c" + strconv.Itoa(i) }
 
-func (r Rendered) scope() scope {
-	s := make(scope, r.Columns)
+func (r Rendered) scope() bound.Scope {
+	s := make(bound.Scope, r.Columns)
 	for i := range s {
 		if !r.Unnamed[i] {
 			s[i] = column(i)
@@ -52,8 +64,8 @@ func (r Rendered) scope() scope {
 }
 
 // Render turns a linear plan (scans, filters, projections, unnest, UNION ALL and
-// stored leaves) into SQL. Anything else is *Unsupported.
-func Render(op *Op) (Rendered, error) {
+// stored leaves) into SQL. Anything else is *bound.Unsupported.
+func Render(op *bound.Op) (Rendered, error) {
 	if op.Stored != "" {
 		return Rendered{SQL: "SELECT * FROM " + Leaf(op.Stored), Columns: op.StoredColumns}, nil
 	}
@@ -69,15 +81,15 @@ func Render(op *Op) (Rendered, error) {
 	case "LOGICAL_UNION":
 		return renderUnion(op)
 	}
-	return Rendered{}, unsupported("%s", Describe(op))
+	return Rendered{}, bound.Unsupportedf("%s", bound.Describe(op))
 }
 
-func renderGet(op *Op) (Rendered, error) {
+func renderGet(op *bound.Op) (Rendered, error) {
 	schema, name, ok := op.Table()
 	if !ok {
-		return Rendered{}, unsupported("the table function %s", op.Name)
+		return Rendered{}, bound.Unsupportedf("the table function %s", op.Name)
 	}
-	names, err := op.scanColumns()
+	names, err := op.ScanColumns()
 	if err != nil {
 		return Rendered{}, err
 	}
@@ -89,10 +101,10 @@ func renderGet(op *Op) (Rendered, error) {
 			list = append(list, "NULL AS "+column(i))
 			continue
 		}
-		list = append(list, Ident(n)+" AS "+column(i))
+		list = append(list, bound.Ident(n)+" AS "+column(i))
 	}
 	r.SQL = "SELECT " + strings.Join(list, ", ") + " FROM " + Leaf(RelationLeaf(schema, name))
-	where, err := op.scanFilters()
+	where, err := op.ScanFilters()
 	if err != nil {
 		return Rendered{}, err
 	}
@@ -102,51 +114,12 @@ func renderGet(op *Op) (Rendered, error) {
 	return r, nil
 }
 
-// scanColumns are the names of the columns a scan hands on, empty for a row id.
-func (o *Op) scanColumns() ([]string, error) {
-	var all []string
-	for _, c := range o.ColumnIndexes {
-		i, err := c.Index.Int64()
-		if err != nil || i >= int64(len(o.Names)) {
-			all = append(all, "")
-			continue
-		}
-		all = append(all, o.Names[i])
-	}
-	if len(o.ProjectionIDs) == 0 {
-		return all, nil
-	}
-	var out []string
-	for _, p := range o.ProjectionIDs {
-		if p < 0 || p >= len(all) {
-			return nil, unsupported("a scan of an unknown form")
-		}
-		out = append(out, all[p])
-	}
-	return out, nil
-}
-
-func (o *Op) scanFilters() ([]string, error) {
-	var where []string
-	for _, f := range o.TableFilters.Filters {
-		if f.Key < 0 || f.Key >= len(o.Names) {
-			return nil, unsupported("a filter on the row identifier")
-		}
-		text, err := f.Value.sql(Ident(o.Names[f.Key]))
-		if err != nil {
-			return nil, err
-		}
-		where = append(where, text)
-	}
-	return where, nil
-}
-
-func renderFilter(op *Op) (Rendered, error) {
+func renderFilter(op *bound.Op) (Rendered, error) {
 	in, err := Render(op.Children[0])
 	if err != nil {
 		return Rendered{}, err
 	}
-	where, err := in.scope().joined(op.Expressions, "", " AND ", "")
+	where, err := in.scope().Joined(op.Expressions, "", " AND ", "")
 	if err != nil {
 		return Rendered{}, err
 	}
@@ -171,12 +144,12 @@ func project(keep []uint64, in Rendered) (string, Rendered) {
 	return strings.Join(list, ", "), out
 }
 
-func renderProjection(op *Op) (Rendered, error) {
+func renderProjection(op *bound.Op) (Rendered, error) {
 	in, err := Render(op.Children[0])
 	if err != nil {
 		return Rendered{}, err
 	}
-	parts, err := in.scope().all(op.Expressions)
+	parts, err := in.scope().All(op.Expressions)
 	if err != nil {
 		return Rendered{}, err
 	}
@@ -191,7 +164,7 @@ func aliased(parts []string, from int) string {
 	return strings.Join(out, ", ")
 }
 
-func renderUnnest(op *Op) (Rendered, error) {
+func renderUnnest(op *bound.Op) (Rendered, error) {
 	in, err := Render(op.Children[0])
 	if err != nil {
 		return Rendered{}, err
@@ -199,9 +172,9 @@ func renderUnnest(op *Op) (Rendered, error) {
 	var parts []string
 	for _, e := range op.Expressions {
 		if e.Class != "BOUND_UNNEST" || e.Child == nil {
-			return Rendered{}, unsupported("an UNNEST of an unknown form")
+			return Rendered{}, bound.Unsupportedf("an UNNEST of an unknown form")
 		}
-		text, err := in.scope().sql(e.Child)
+		text, err := in.scope().SQL(e.Child)
 		if err != nil {
 			return Rendered{}, err
 		}
@@ -213,9 +186,9 @@ func renderUnnest(op *Op) (Rendered, error) {
 	}, nil
 }
 
-func renderUnion(op *Op) (Rendered, error) {
+func renderUnion(op *bound.Op) (Rendered, error) {
 	if !op.SetOpAll {
-		return Rendered{}, unsupported("UNION without ALL")
+		return Rendered{}, bound.Unsupportedf("UNION without ALL")
 	}
 	var parts []string
 	columns := 0

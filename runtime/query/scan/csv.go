@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/bound"
 )
 
 // Dialect is how CSV is written; the defaults are RFC 4180 with a header.
@@ -41,7 +41,7 @@ func dialectOf(f batch.Format) dialect {
 
 func (d dialect) options() string {
 	return fmt.Sprintf(", auto_detect = false, header = %t, delim = %s, quote = %s, escape = %s, skip = %d",
-		d.header, logical.Text(d.delim), logical.Text(d.quote), logical.Text(d.escape), d.skip)
+		d.header, bound.Text(d.delim), bound.Text(d.quote), bound.Text(d.escape), d.skip)
 }
 
 func dialectOptions() []string {
@@ -134,9 +134,9 @@ func csvArm(s batch.Scan, names, paths []string) string {
 	d := dialectOf(s.Format)
 	list1 := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		list1[i] = "CAST(NULL AS " + c.Type + ") AS " + logical.Ident(c.Name)
+		list1[i] = "CAST(NULL AS " + c.Type + ") AS " + bound.Ident(c.Name)
 		if has(names, c.Name) {
-			list1[i] = logical.Ident(c.Name)
+			list1[i] = bound.Ident(c.Name)
 		}
 	}
 	return "SELECT " + strings.Join(list1, ", ") + `, "` + FileColumn + `" FROM read_csv(` + list(paths) +

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/bound"
 )
 
 // Loose reads one file without failing at values that do not fit.
@@ -26,13 +26,13 @@ func LooseJSON(s batch.Scan, cleaned Cleaned) Loose {
 	if err != nil {
 		structure = []byte("{}")
 	}
-	l := Loose{SQL: "SELECT l, r, json_transform(r, " + logical.Text(string(structure)) + ") AS v FROM read_json(" + logical.Text(cleaned.Path) +
+	l := Loose{SQL: "SELECT l, r, json_transform(r, " + bound.Text(string(structure)) + ") AS v FROM read_json(" + bound.Text(cleaned.Path) +
 		", columns = {l: 'BIGINT', r: 'JSON'}, format = 'newline_delimited'" + fmt.Sprintf(", maximum_object_size = %d)", max(cleaned.Longest, 1<<20))}
 	raws := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		typed := "v[" + logical.Text(c.Name) + "]"
+		typed := "v[" + bound.Text(c.Name) + "]"
 		pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(c.Name)
-		raws[i] = "CASE WHEN " + typed + " IS NULL AND json_type(r, " + logical.Text(pointer) + ") <> 'NULL' THEN json_extract(r, " + logical.Text(pointer) + ") END"
+		raws[i] = "CASE WHEN " + typed + " IS NULL AND json_type(r, " + bound.Text(pointer) + ") <> 'NULL' THEN json_extract(r, " + bound.Text(pointer) + ") END"
 		l.Typed = append(l.Typed, typed)
 	}
 	l.Rescued = rescuedObject(s.Columns, raws)
@@ -43,7 +43,7 @@ func LooseJSON(s batch.Scan, cleaned Cleaned) Loose {
 func LooseParquet(s batch.Scan, f batch.File) Loose {
 	nulls := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		nulls[i] = "CAST(NULL AS " + c.Type + ") AS " + logical.Ident(c.Name)
+		nulls[i] = "CAST(NULL AS " + c.Type + ") AS " + bound.Ident(c.Name)
 	}
 	from := "(SELECT " + strings.Join(nulls, ", ") + " WHERE false UNION ALL BY NAME SELECT * FROM read_parquet(" + list([]string{f.Path}) +
 		", hive_partitioning = false" + options(s.Format) + "))"
@@ -83,9 +83,9 @@ func looseColumns(s batch.Scan, sql string, there batch.Schema) Loose {
 			raws[i] = "NULL"
 			continue
 		}
-		typed := "TRY_CAST(" + logical.Ident(c.Name) + " AS " + c.Type + ")"
+		typed := "TRY_CAST(" + bound.Ident(c.Name) + " AS " + c.Type + ")"
 		l.Typed = append(l.Typed, typed)
-		raws[i] = "CASE WHEN " + typed + " IS NULL THEN to_json(" + logical.Ident(c.Name) + ") END"
+		raws[i] = "CASE WHEN " + typed + " IS NULL THEN to_json(" + bound.Ident(c.Name) + ") END"
 	}
 	l.Rescued = rescuedObject(s.Columns, raws)
 	return l
@@ -99,7 +99,7 @@ func rescuedObject(columns batch.Schema, raws []string) string {
 		if raws[i] == "NULL" {
 			continue
 		}
-		parts = append(parts, "CASE WHEN "+raws[i]+" IS NOT NULL THEN json_object("+logical.Text(c.Name)+", "+raws[i]+") ELSE '{}'::JSON END")
+		parts = append(parts, "CASE WHEN "+raws[i]+" IS NOT NULL THEN json_object("+bound.Text(c.Name)+", "+raws[i]+") ELSE '{}'::JSON END")
 		tests = append(tests, "("+raws[i]+") IS NOT NULL")
 	}
 	if len(parts) == 0 {
@@ -117,5 +117,5 @@ func WithMetadata(s batch.Scan, files []batch.File, table string) string {
 	if len(s.Metadata) == 0 {
 		return "SELECT " + outputColumns(s) + " FROM " + table
 	}
-	return "SELECT * EXCLUDE (" + logical.Ident(FileColumn) + ") FROM (" + selectFrom(s, files, table) + ")"
+	return "SELECT * EXCLUDE (" + bound.Ident(FileColumn) + ") FROM (" + selectFrom(s, files, table) + ")"
 }

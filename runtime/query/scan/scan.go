@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/bound"
 )
 
 // FileColumn is the column that names each row's file where it is asked for.
@@ -57,7 +57,7 @@ func Make(s batch.Scan, files []batch.File) (Plan, error) {
 func Empty(s batch.Scan) string {
 	parts := make([]string, 0, len(s.Columns))
 	for _, c := range Columns(s) {
-		parts = append(parts, "CAST(NULL AS "+c.Type+") AS "+logical.Ident(c.Name))
+		parts = append(parts, "CAST(NULL AS "+c.Type+") AS "+bound.Ident(c.Name))
 	}
 	return "SELECT " + strings.Join(parts, ", ") + " WHERE false"
 }
@@ -77,7 +77,7 @@ func needsFile(s batch.Scan) bool { return len(s.Metadata) > 0 }
 func outputColumns(s batch.Scan) string {
 	parts := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		parts[i] = logical.Ident(c.Name)
+		parts[i] = bound.Ident(c.Name)
 	}
 	return strings.Join(parts, ", ")
 }
@@ -107,7 +107,7 @@ func selectFrom(s batch.Scan, files []batch.File, from string) string {
 func fileFacts(files []batch.File) string {
 	rows := make([]string, len(files))
 	for i, f := range files {
-		rows[i] = fmt.Sprintf("(%s, %d::BIGINT, make_timestamp(%d))", logical.Text(f.Path), f.Size, f.ModifiedAt.UnixMicro())
+		rows[i] = fmt.Sprintf("(%s, %d::BIGINT, make_timestamp(%d))", bound.Text(f.Path), f.Size, f.ModifiedAt.UnixMicro())
 	}
 	return "SELECT * FROM (VALUES " + strings.Join(rows, ", ") + ") v(path, _file_size, _file_modified_at)"
 }
@@ -124,7 +124,7 @@ func paths(files []batch.File) []string {
 func list(paths []string) string {
 	parts := make([]string, len(paths))
 	for i, p := range paths {
-		parts[i] = logical.Text(literal(p))
+		parts[i] = bound.Text(literal(p))
 	}
 	return "[" + strings.Join(parts, ", ") + "]"
 }
@@ -136,7 +136,7 @@ func literal(path string) string {
 func structOf(columns batch.Schema) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = logical.Ident(c.Name) + ": " + logical.Text(c.Type)
+		parts[i] = bound.Ident(c.Name) + ": " + bound.Text(c.Type)
 	}
 	return "{" + strings.Join(parts, ", ") + "}"
 }
@@ -160,7 +160,7 @@ func value(v string) string {
 	if v != "" && strings.Trim(v, "0123456789") == "" {
 		return v
 	}
-	return logical.Text(v)
+	return bound.Text(v)
 }
 
 func jsonLines(s batch.Scan, paths []string, named bool) string {
@@ -180,8 +180,8 @@ func parquet(s batch.Scan, paths []string) string {
 	parts := make([]string, len(s.Columns))
 	typed := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		parts[i] = "CAST(NULL AS " + c.Type + ") AS " + logical.Ident(c.Name)
-		typed[i] = "CAST(" + logical.Ident(c.Name) + " AS " + c.Type + ") AS " + logical.Ident(c.Name)
+		parts[i] = "CAST(NULL AS " + c.Type + ") AS " + bound.Ident(c.Name)
+		typed[i] = "CAST(" + bound.Ident(c.Name) + " AS " + c.Type + ") AS " + bound.Ident(c.Name)
 	}
 	return "(SELECT " + strings.Join(typed, ", ") + `, "sf$file" FROM (SELECT ` + strings.Join(parts, ", ") +
 		" WHERE false UNION ALL BY NAME SELECT * FROM read_parquet(" + list(paths) +
@@ -203,7 +203,7 @@ func Inference(s batch.Scan, files []batch.File) string {
 			typed = ", all_varchar = true"
 		}
 		return fmt.Sprintf("SELECT * FROM read_csv(%s, header = %t, delim = %s, quote = %s, escape = %s, skip = %d, sample_size = -1, union_by_name = true, ignore_errors = true, hive_partitioning = false%s%s)",
-			list(paths(files)), d.header, logical.Text(d.delim), logical.Text(d.quote), logical.Text(d.escape), d.skip, typed, options(s.Format, dialectOptions()...))
+			list(paths(files)), d.header, bound.Text(d.delim), bound.Text(d.quote), bound.Text(d.escape), d.skip, typed, options(s.Format, dialectOptions()...))
 	case "parquet":
 		return "SELECT * FROM read_parquet(" + list(paths(files)) + ", union_by_name = true, hive_partitioning = false" + options(s.Format) + ")"
 	}

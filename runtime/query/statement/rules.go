@@ -47,7 +47,7 @@ func tableFunctionAllowed(name string) bool {
 
 // Check refuses SQL whose result depends on anything but the relations it reads.
 func (f Functions) Check(s *Statement) *Error {
-	sql := s.sql
+	sql := s.Text
 	var found *Error
 	fail := func(m map[string]any, e *Error) {
 		if at, ok := location(m); ok && at <= len(sql) {
@@ -114,7 +114,7 @@ func volatileError(name string) *Error {
 // CorrectionPlace finds what makes a query take rows back: an aggregate, a
 // window function, DISTINCT ON, or a LIMIT.
 func (f Functions) CorrectionPlace(s *Statement) (what string, start, end int) {
-	sql := s.sql
+	sql := s.Text
 	visit(s.tree, func(m map[string]any) bool {
 		name := strings.ToLower(text(m, "function_name"))
 		if what != "" {
@@ -141,8 +141,8 @@ func CheckReading(s *Statement) *Error {
 		fn, _ := m["function"].(map[string]any)
 		if name := strings.ToLower(text(fn, "function_name")); !tableFunctionAllowed(name) {
 			found = tableFunctionError(name)
-			if at, ok := location(m); ok && at <= len(s.sql) {
-				found.Start, found.End = at, at+wordLength(s.sql[at:], "")
+			if at, ok := location(m); ok && at <= len(s.Text) {
+				found.Start, found.End = at, at+wordLength(s.Text[at:], "")
 			}
 		}
 		return true

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
-	"github.com/streamform/streamform/runtime/query/logical"
 )
 
 // Name is one relation that a query reads, and where it stands in the text.
@@ -37,13 +37,13 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %s", e.Summary, e.Detai
 // Statement is a parsed SELECT: DuckDB's own tree, as json_serialize_sql writes it.
 type Statement struct {
 	tree any
-	sql  string
+	Text string // as written
 	Body string // the text without a closing semicolon
 }
 
 // Parse reads one SELECT. Anything else is an *Error.
 func Parse(ctx context.Context, c *duck.Conn, sql string) (*Statement, error) {
-	doc, err := c.Value(ctx, "SELECT CAST(json_serialize_sql("+logical.Text(sql)+") AS VARCHAR)")
+	doc, err := c.Value(ctx, "SELECT CAST(json_serialize_sql("+bound.Text(sql)+") AS VARCHAR)")
 	if err != nil {
 		return nil, fmt.Errorf("parsing SQL: %w", err)
 	}
@@ -66,7 +66,7 @@ func Parse(ctx context.Context, c *duck.Conn, sql string) (*Statement, error) {
 	if err := dec.Decode(&tree); err != nil {
 		return nil, fmt.Errorf("reading the parsed SQL: %w", err)
 	}
-	return &Statement{tree: tree, sql: sql, Body: withoutSemicolon(sql)}, nil
+	return &Statement{tree: tree, Text: sql, Body: withoutSemicolon(sql)}, nil
 }
 
 // Report is an error as DuckDB's JSON functions write it.
@@ -177,7 +177,7 @@ func location(m map[string]any) (int, bool) {
 
 // Names lists the relations read, without CTEs, in the order they stand in the text.
 func (s *Statement) Names() []Name {
-	sql := s.sql
+	sql := s.Text
 	var out []Name
 	collectNames(s.tree, nil, func(m map[string]any) {
 		n := Name{Schema: text(m, "schema_name"), Relation: text(m, "table_name")}

@@ -1,4 +1,4 @@
-package logical
+package bound
 
 import (
 	"encoding/json"
@@ -35,7 +35,7 @@ func (t Type) SQL() (string, error) {
 		if t.Info.Alias == "JSON" {
 			return "JSON", nil
 		}
-		return "", unsupported("the user-defined type %s", t.Info.Alias)
+		return "", Unsupportedf("the user-defined type %s", t.Info.Alias)
 	}
 	switch t.ID {
 	case "DECIMAL":
@@ -52,20 +52,20 @@ func (t Type) SQL() (string, error) {
 		return t.enumSQL(), nil
 	case "VARCHAR":
 		if t.Info != nil && t.Info.Collation != "" {
-			return "", unsupported("the collation %s", t.Info.Collation)
+			return "", Unsupportedf("the collation %s", t.Info.Collation)
 		}
 		return "VARCHAR", nil
 	case "NULL":
 		return `"NULL"`, nil
 	case "UNION", "LAMBDA", "ANY", "INVALID", "UNKNOWN", "AGGREGATE_STATE", "VARIANT":
-		return "", unsupported("a value of type %s", t.ID)
+		return "", Unsupportedf("a value of type %s", t.ID)
 	}
 	return t.ID, nil
 }
 
 func (t Type) suffixed(suffix string) (string, error) {
 	if t.Info == nil || t.Info.Child == nil {
-		return "", unsupported("a %s of an unknown type", t.ID)
+		return "", Unsupportedf("a %s of an unknown type", t.ID)
 	}
 	child, err := t.Info.Child.SQL()
 	return child + suffix, err
@@ -73,7 +73,7 @@ func (t Type) suffixed(suffix string) (string, error) {
 
 func (t Type) mapSQL() (string, error) {
 	if t.Info == nil || t.Info.Child == nil || t.Info.Child.Info == nil || len(t.Info.Child.Info.Children) != 2 {
-		return "", unsupported("a MAP of an unknown type")
+		return "", Unsupportedf("a MAP of an unknown type")
 	}
 	kv := t.Info.Child.Info.Children
 	k, err := kv[0].Second.SQL()
@@ -86,12 +86,12 @@ func (t Type) mapSQL() (string, error) {
 
 func (t Type) structSQL() (string, error) {
 	if t.Info == nil {
-		return "", unsupported("a STRUCT of an unknown type")
+		return "", Unsupportedf("a STRUCT of an unknown type")
 	}
 	var parts []string
 	for _, m := range t.Info.Children {
 		if m.First == "" {
-			return "", unsupported("a row without member names")
+			return "", Unsupportedf("a row without member names")
 		}
 		s, err := m.Second.SQL()
 		if err != nil {
@@ -143,14 +143,14 @@ func (v Value) SQL() (string, error) {
 	case "VARCHAR":
 		var s string
 		if json.Unmarshal(v.Data, &s) != nil || strings.ContainsRune(s, 0) {
-			return "", unsupported("a text constant with a zero byte")
+			return "", Unsupportedf("a text constant with a zero byte")
 		}
 		if typ == "VARCHAR" {
 			return Text(s), nil
 		}
 		return "CAST(" + Text(s) + " AS " + typ + ")", nil
 	}
-	return "", unsupported("a constant of type %s", v.Type.ID)
+	return "", Unsupportedf("a constant of type %s", v.Type.ID)
 }
 
 func (v Value) floatSQL(typ string) (string, error) {

@@ -1,12 +1,12 @@
-package logical
+package bound
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// window renders a window function over the columns of its input.
-func (s scope) window(e *Expr) (string, error) {
+// Window renders a window function over the columns of its input.
+func (s Scope) Window(e *Expr) (string, error) {
 	name, err := windowName(e)
 	if err != nil {
 		return "", err
@@ -21,7 +21,7 @@ func (s scope) window(e *Expr) (string, error) {
 	}
 	call += ")"
 	if e.Filters != nil {
-		f, err := s.sql(e.Filters)
+		f, err := s.SQL(e.Filters)
 		if err != nil {
 			return "", err
 		}
@@ -61,17 +61,17 @@ func windowName(e *Expr) (string, error) {
 		}
 		return Ident(e.Name), nil
 	}
-	return "", unsupported("the window function %s", e.Type)
+	return "", Unsupportedf("the window function %s", e.Type)
 }
 
-func (s scope) windowArguments(e *Expr) (string, error) {
-	if orders, err := decodeOrders(e.ArgOrders); err != nil || len(orders) > 0 {
-		return "", unsupported("ORDER BY inside a window function")
+func (s Scope) windowArguments(e *Expr) (string, error) {
+	if orders, err := DecodeOrders(e.ArgOrders); err != nil || len(orders) > 0 {
+		return "", Unsupportedf("ORDER BY inside a window function")
 	}
 	if e.Name == "count_star" {
 		return "*", nil
 	}
-	args, err := s.all(e.Children)
+	args, err := s.All(e.Children)
 	if err != nil {
 		return "", err
 	}
@@ -79,7 +79,7 @@ func (s scope) windowArguments(e *Expr) (string, error) {
 		if extra == nil {
 			continue
 		}
-		text, err := s.sql(extra)
+		text, err := s.SQL(extra)
 		if err != nil {
 			return "", err
 		}
@@ -99,17 +99,17 @@ func (s scope) windowArguments(e *Expr) (string, error) {
 	return text, nil
 }
 
-func (s scope) over(e *Expr) (string, error) {
+func (s Scope) over(e *Expr) (string, error) {
 	var parts []string
 	if len(e.Partitions) > 0 {
-		keys, err := s.all(e.Partitions)
+		keys, err := s.All(e.Partitions)
 		if err != nil {
 			return "", err
 		}
 		parts = append(parts, "PARTITION BY "+strings.Join(keys, ", "))
 	}
 	if len(e.Orders) > 0 {
-		text, err := s.orderBy(e.Orders)
+		text, err := s.OrderBy(e.Orders)
 		if err != nil {
 			return "", err
 		}
@@ -122,10 +122,11 @@ func (s scope) over(e *Expr) (string, error) {
 	return strings.Join(append(parts, frame), " "), nil
 }
 
-func (s scope) orderBy(orders []order) (string, error) {
+// OrderBy renders an ORDER BY clause.
+func (s Scope) OrderBy(orders []Order) (string, error) {
 	parts := make([]string, len(orders))
 	for i, o := range orders {
-		text, err := s.sql(o.Expression)
+		text, err := s.SQL(o.Expression)
 		if err != nil {
 			return "", err
 		}
@@ -139,7 +140,7 @@ func (s scope) orderBy(orders []order) (string, error) {
 }
 
 // frame renders the frame; ranking functions have none of their own.
-func (s scope) frame(e *Expr) (string, error) {
+func (s Scope) frame(e *Expr) (string, error) {
 	switch e.Type {
 	case "WINDOW_ROW_NUMBER", "WINDOW_RANK", "WINDOW_RANK_DENSE", "WINDOW_PERCENT_RANK", "WINDOW_CUME_DIST", "WINDOW_NTILE", "WINDOW_LEAD", "WINDOW_LAG":
 		return "", nil
@@ -151,7 +152,7 @@ func (s scope) frame(e *Expr) (string, error) {
 		}
 	}
 	if mode == "RANGE" && (e.StartExpr != nil || e.EndExpr != nil) {
-		return "", unsupported("a window over a range of values")
+		return "", Unsupportedf("a window over a range of values")
 	}
 	start, err := s.frameBound(e.Start, e.StartExpr)
 	if err != nil {
@@ -173,7 +174,7 @@ func (s scope) frame(e *Expr) (string, error) {
 	return text, nil
 }
 
-func (s scope) frameBound(kind string, e *Expr) (string, error) {
+func (s Scope) frameBound(kind string, e *Expr) (string, error) {
 	switch {
 	case kind == "UNBOUNDED_PRECEDING":
 		return "UNBOUNDED PRECEDING", nil
@@ -189,25 +190,26 @@ func (s scope) frameBound(kind string, e *Expr) (string, error) {
 		word = " FOLLOWING"
 	}
 	if e == nil || word == "" {
-		return "", unsupported("a window frame of an unknown form")
+		return "", Unsupportedf("a window frame of an unknown form")
 	}
-	text, err := s.sql(e)
+	text, err := s.SQL(e)
 	return text + word, err
 }
 
-func decodeOrders(raw json.RawMessage) ([]order, error) {
-	if isNull(raw) {
+// DecodeOrders reads an ORDER BY in either form the plan has for it.
+func DecodeOrders(raw json.RawMessage) ([]Order, error) {
+	if IsNull(raw) {
 		return nil, nil
 	}
-	var list []order
+	var list []Order
 	if json.Unmarshal(raw, &list) == nil {
 		return list, nil
 	}
 	var modifier struct {
-		Orders []order `json:"orders"`
+		Orders []Order `json:"orders"`
 	}
 	if err := json.Unmarshal(raw, &modifier); err != nil {
-		return nil, unsupported("an ORDER BY of an unknown form")
+		return nil, Unsupportedf("an ORDER BY of an unknown form")
 	}
 	return modifier.Orders, nil
 }

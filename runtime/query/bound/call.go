@@ -1,16 +1,16 @@
-package logical
+package bound
 
 import (
 	"encoding/json"
 	"strings"
 )
 
-// aggregateCall renders any aggregate as the user could have written it.
-func (s scope) aggregateCall(e *Expr) (string, error) {
+// AggregateCall renders any aggregate as the user could have written it.
+func (s Scope) AggregateCall(e *Expr) (string, error) {
 	if e.Class != "BOUND_AGGREGATE" {
-		return "", unsupported("an aggregate of class %s", e.Class)
+		return "", Unsupportedf("an aggregate of class %s", e.Class)
 	}
-	args, err := s.all(e.Children)
+	args, err := s.All(e.Children)
 	if err != nil {
 		return "", err
 	}
@@ -25,12 +25,12 @@ func (s scope) aggregateCall(e *Expr) (string, error) {
 	if e.AggregateType == "DISTINCT" {
 		text = "DISTINCT " + text
 	}
-	orders, err := decodeOrders(e.OrderBys)
+	orders, err := DecodeOrders(e.OrderBys)
 	if err != nil {
 		return "", err
 	}
 	if len(orders) > 0 {
-		by, err := s.orderBy(orders)
+		by, err := s.OrderBy(orders)
 		if err != nil {
 			return "", err
 		}
@@ -42,7 +42,7 @@ func (s scope) aggregateCall(e *Expr) (string, error) {
 	}
 	text = name + "(" + text + ")"
 	if e.Filter != nil {
-		f, err := s.sql(e.Filter)
+		f, err := s.SQL(e.Filter)
 		if err != nil {
 			return "", err
 		}
@@ -53,7 +53,7 @@ func (s scope) aggregateCall(e *Expr) (string, error) {
 
 // aggregateData renders constant arguments that the plan keeps outside the children.
 func aggregateData(e *Expr) ([]string, error) {
-	if isNull(e.FunctionData) {
+	if IsNull(e.FunctionData) {
 		return nil, nil
 	}
 	switch e.Name {
@@ -76,7 +76,7 @@ func aggregateData(e *Expr) ([]string, error) {
 		return nil, nil
 	}
 	if e.HasSerialize {
-		return nil, unsupported("the aggregate %s", e.Name)
+		return nil, Unsupportedf("the aggregate %s", e.Name)
 	}
 	return nil, nil
 }
@@ -88,7 +88,7 @@ func quantiles(e *Expr) ([]string, error) {
 		Desc      bool    `json:"desc"`
 	}
 	if err := json.Unmarshal(e.FunctionData, &data); err != nil || data.Desc {
-		return nil, unsupported("the aggregate %s", e.Name)
+		return nil, Unsupportedf("the aggregate %s", e.Name)
 	}
 	values := data.Raw
 	if len(values) == 0 {
@@ -104,7 +104,7 @@ func quantiles(e *Expr) ([]string, error) {
 	}
 	switch {
 	case len(parts) == 0:
-		return nil, unsupported("the aggregate %s", e.Name)
+		return nil, Unsupportedf("the aggregate %s", e.Name)
 	case len(parts) == 1 && e.Return.ID != "LIST":
 		return parts, nil
 	}

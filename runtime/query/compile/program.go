@@ -1,4 +1,4 @@
-package query
+package compile
 
 import (
 	"errors"
@@ -7,7 +7,9 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/statement"
 )
 
 // Program is a compiled query.
@@ -24,21 +26,22 @@ type Program struct {
 	// nothing has one row), so it needs an epoch without input.
 	Initial bool
 
-	body        string
-	stream      bool
-	appendRead  map[string]bool         // leaf → its rows are never taken back
-	leafColumns map[string]batch.Schema // leaf → its columns, of every relation read
-	operators   []operator
-	final       string // SQL over leaves whose columns are the relation's, in order; empty: run body
-	linear      bool   // body itself, run over new rows, gives the new rows
+	// What the engine runs.
+	Body        string                  // the SQL without a closing semicolon
+	Stream      bool                    // rows are never taken back, and not held
+	AppendRead  map[string]bool         // leaf → its rows are never taken back
+	LeafColumns map[string]batch.Schema // leaf → its columns, of every relation read
+	Steps       []Stateful              // inputs before their readers
+	Final       string                  // SQL over leaves whose columns are the relation's, in order; empty: run Body
+	Linear      bool                    // Body itself, run over new rows, gives the new rows
 }
 
 // aggregate is a logical aggregate with the types DuckDB gives its columns.
-type aggregate struct {
+type Aggregate struct {
 	*logical.Aggregate
-	groupTypes   []string
-	partialTypes []string
-	outputTypes  []string // groups, then finals
+	GroupTypes   []string
+	PartialTypes []string
+	OutputTypes  []string // groups, then finals
 }
 
 // storedPrefix begins the names of operators' outputs in SQL.
@@ -47,18 +50,18 @@ const storedPrefix = "sf$op"
 // build fills the program from the bound plan: incremental where it can be, else
 // with the reason why not.
 func (p *Program) build(b *binding, doc []byte) error {
-	p.appendRead, p.leafColumns = map[string]bool{}, map[string]batch.Schema{}
+	p.AppendRead, p.LeafColumns = map[string]bool{}, map[string]batch.Schema{}
 	allAppend := true
 	var sources []string
 	for leaf, r := range b.relations {
-		p.appendRead[leaf] = r.AppendOnly
-		p.leafColumns[leaf] = r.Columns
+		p.AppendRead[leaf] = r.AppendOnly
+		p.LeafColumns[leaf] = r.Columns
 		allAppend = allAppend && r.AppendOnly
 		sources = append(sources, leaf+"="+r.Identity)
 	}
 	slices.Sort(sources)
 	err := p.incremental(b, doc)
-	var reason *logical.Unsupported
+	var reason *bound.Unsupported
 	if err == nil {
 		return nil
 	}
@@ -70,9 +73,9 @@ func (p *Program) build(b *binding, doc []byte) error {
 			return err
 		}
 	}
-	p.operators, p.final = nil, ""
-	if op, err := logical.Decode(doc); err == nil && logical.Linear(op) && allAppend && len(p.Reads) > 0 {
-		p.linear, p.AppendOnly = true, true
+	p.Steps, p.Final = nil, ""
+	if op, err := bound.Decode(doc); err == nil && logical.Linear(op) && allAppend && len(p.Reads) > 0 {
+		p.Linear, p.AppendOnly = true, true
 		p.describeLinear("filters and expressions, as written")
 		return nil
 	}
@@ -83,7 +86,7 @@ func (p *Program) build(b *binding, doc []byte) error {
 }
 
 func (p *Program) incremental(b *binding, doc []byte) error {
-	op, err := logical.Decode(doc)
+	op, err := bound.Decode(doc)
 	if err != nil {
 		return err
 	}
@@ -91,7 +94,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	if p.Identity, err = logical.Canonical(op, source); err != nil {
 		return err
 	}
-	cut, err := logical.Cut(op, storedPrefix, func(leaf string) bool { return p.appendRead[leaf] })
+	cut, err := logical.Cut(op, storedPrefix, func(leaf string) bool { return p.AppendRead[leaf] })
 	if err != nil {
 		return err
 	}
@@ -100,13 +103,13 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 		if err != nil {
 			return err
 		}
-		p.operators = append(p.operators, typed)
+		p.Steps = append(p.Steps, typed)
 		p.Initial = p.Initial || o.Keyed == nil && o.Aggregate.Scalar() || o.Keyed != nil && o.Keyed.Global() && o.Keyed.Kind == "aggregate"
 	}
 	if err := b.prove(cut.FinalTree, cut.Final.SQL); err != nil {
 		return err
 	}
-	if p.final, err = b.finish(cut.Final, p.Columns); err != nil {
+	if p.Final, err = b.finish(cut.Final, p.Columns); err != nil {
 		return err
 	}
 	p.AppendOnly = !cut.Retracts
@@ -120,29 +123,29 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 // finish names the final SQL's columns as the relation names them, and makes sure of their types.
 func (b *binding) finish(r logical.Rendered, columns batch.Schema) (string, error) {
 	if r.Columns != len(columns) {
-		return "", &logical.Unsupported{Reason: "a result whose columns could not be followed"}
+		return "", &bound.Unsupported{Reason: "a result whose columns could not be followed"}
 	}
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = fmt.Sprintf("CAST(c%d AS %s) AS %s", i, c.Type, logical.Ident(c.Name))
+		parts[i] = fmt.Sprintf("CAST(c%d AS %s) AS %s", i, c.Type, bound.Ident(c.Name))
 	}
 	sql := "SELECT " + strings.Join(parts, ", ") + " FROM (" + r.SQL + ")"
 	_, err := b.describe(asTables(sql))
 	if err != nil {
-		return "", &logical.Unsupported{Reason: "an expression that could not be written back as SQL"}
+		return "", &bound.Unsupported{Reason: "an expression that could not be written back as SQL"}
 	}
 	return sql, nil
 }
 
 // asTables reads every leaf from the empty table of its name.
 func asTables(sql string) string {
-	text, _ := logical.Replace(sql, func(name string) (string, error) { return leafTable(name), nil })
+	text, _ := logical.Replace(sql, func(name string) (string, error) { return LeafTable(name), nil })
 	return text
 }
 
 // prove binds rendered SQL again and compares canonical forms: a rendering that
 // means something else is never run.
-func (b *binding) prove(tree *logical.Op, sql string) error {
+func (b *binding) prove(tree *bound.Op, sql string) error {
 	same := func(leaf string) string { return leaf }
 	want, err := logical.Canonical(tree, same)
 	if err != nil {
@@ -150,9 +153,9 @@ func (b *binding) prove(tree *logical.Op, sql string) error {
 	}
 	doc, err := b.plan(asTables(sql))
 	if err != nil {
-		return &logical.Unsupported{Reason: "an expression that could not be written back as SQL"}
+		return &bound.Unsupported{Reason: "an expression that could not be written back as SQL"}
 	}
-	op, err := logical.Decode(doc)
+	op, err := bound.Decode(doc)
 	if err != nil {
 		return err
 	}
@@ -161,12 +164,12 @@ func (b *binding) prove(tree *logical.Op, sql string) error {
 		return err
 	}
 	if got != want {
-		return &logical.Unsupported{Reason: "an expression whose rendering could not be proven equal"}
+		return &bound.Unsupported{Reason: "an expression whose rendering could not be proven equal"}
 	}
 	return nil
 }
 
-func (b *binding) declareOperator(o logical.Operator) (operator, error) {
+func (b *binding) declareOperator(o logical.Operator) (Stateful, error) {
 	if o.Keyed != nil {
 		return b.declareKeyed(o.Keyed)
 	}
@@ -174,8 +177,8 @@ func (b *binding) declareOperator(o logical.Operator) (operator, error) {
 }
 
 // declareKeyed finds the types of a keyed operator's columns, proves its SQL, and declares its output as a table.
-func (b *binding) declareKeyed(k *logical.Keyed) (keyed, error) {
-	out := keyed{Keyed: k}
+func (b *binding) declareKeyed(k *logical.Keyed) (Keyed, error) {
+	out := Keyed{Keyed: k}
 	for i, in := range k.Inputs {
 		if err := b.prove(in.Tree, in.SQL); err != nil {
 			return out, err
@@ -186,18 +189,18 @@ func (b *binding) declareKeyed(k *logical.Keyed) (keyed, error) {
 		}
 		columns, err := b.describe(asTables("SELECT " + strings.Join(append(list, "*"), ", ") + " FROM (" + in.SQL + ")"))
 		if err != nil || len(columns) != len(in.Keys)+in.Columns {
-			return out, &logical.Unsupported{Reason: "an input whose columns could not be written as SQL"}
+			return out, &bound.Unsupported{Reason: "an input whose columns could not be written as SQL"}
 		}
 		if err := rememberable(columns[:len(in.Keys)], columns[len(in.Keys):]); err != nil {
 			return out, err
 		}
 		if i == 0 {
-			out.keyTypes = typesOf(columns[:len(in.Keys)])
-		} else if !slices.Equal(out.keyTypes, typesOf(columns[:len(in.Keys)])) {
-			return out, &logical.Unsupported{Reason: "a join whose keys differ in type"}
+			out.KeyTypes = typesOf(columns[:len(in.Keys)])
+		} else if !slices.Equal(out.KeyTypes, typesOf(columns[:len(in.Keys)])) {
+			return out, &bound.Unsupported{Reason: "a join whose keys differ in type"}
 		}
-		out.inputTypes = append(out.inputTypes, typesOf(columns[len(in.Keys):]))
-		if err := b.conn.Exec(b.ctx, "CREATE OR REPLACE TABLE "+logical.Ident(logical.InputLeaf(i))+"("+columnList(columns[len(in.Keys):])+")"); err != nil {
+		out.InputTypes = append(out.InputTypes, typesOf(columns[len(in.Keys):]))
+		if err := b.conn.Exec(b.ctx, "CREATE OR REPLACE TABLE "+bound.Ident(logical.InputLeaf(i))+"("+ColumnList(columns[len(in.Keys):])+")"); err != nil {
 			return out, fmt.Errorf("declaring an operator's input: %w", err)
 		}
 	}
@@ -206,10 +209,10 @@ func (b *binding) declareKeyed(k *logical.Keyed) (keyed, error) {
 	}
 	columns, err := b.describe(asTables(k.Body))
 	if err != nil || len(columns) != k.Columns {
-		return out, &logical.Unsupported{Reason: "an operator whose result could not be written as SQL"}
+		return out, &bound.Unsupported{Reason: "an operator whose result could not be written as SQL"}
 	}
-	out.outputTypes = typesOf(columns)
-	if err := b.conn.Exec(b.ctx, "CREATE TABLE "+logical.Ident(k.ID)+"("+columnList(positional(out.outputTypes))+")"); err != nil {
+	out.OutputTypes = typesOf(columns)
+	if err := b.conn.Exec(b.ctx, "CREATE TABLE "+bound.Ident(k.ID)+"("+ColumnList(Positional(out.OutputTypes))+")"); err != nil {
 		return out, fmt.Errorf("declaring an operator's output: %w", err)
 	}
 	return out, nil
@@ -227,51 +230,51 @@ func typesOf(columns batch.Schema) []string {
 func rememberable(keys, values batch.Schema) error {
 	for i, c := range append(slices.Clone(keys), values...) {
 		if strings.Contains(c.Type, "UNION(") || strings.Contains(c.Type, "VARIANT") || strings.Contains(c.Type, "BIGNUM") {
-			return &logical.Unsupported{Reason: "remembered values of type " + c.Type}
+			return &bound.Unsupported{Reason: "remembered values of type " + c.Type}
 		}
 		if i < len(keys) && strings.Contains(c.Type, "INTERVAL") {
-			return &logical.Unsupported{Reason: "keys of type " + c.Type}
+			return &bound.Unsupported{Reason: "keys of type " + c.Type}
 		}
 	}
 	return nil
 }
 
 // declareAggregate finds the types of an aggregate's columns and declares its output as a table for what reads it.
-func (b *binding) declareAggregate(a *logical.Aggregate) (aggregate, error) {
-	out := aggregate{Aggregate: a}
+func (b *binding) declareAggregate(a *logical.Aggregate) (Aggregate, error) {
+	out := Aggregate{Aggregate: a}
 	if err := b.prove(a.Tree, a.Input); err != nil {
 		return out, err
 	}
-	types, err := b.describe(asTables(partialSQL(a, a.Input)))
+	types, err := b.describe(asTables(PartialSQL(a, a.Input)))
 	if err != nil {
-		return out, &logical.Unsupported{Reason: "an aggregate whose parts could not be written as SQL"}
+		return out, &bound.Unsupported{Reason: "an aggregate whose parts could not be written as SQL"}
 	}
 	if err := rememberable(types[:len(a.Groups)], types[len(a.Groups):]); err != nil {
 		return out, err
 	}
 	for i, c := range types {
 		if i < len(a.Groups) {
-			out.groupTypes = append(out.groupTypes, c.Type)
+			out.GroupTypes = append(out.GroupTypes, c.Type)
 		} else {
-			out.partialTypes = append(out.partialTypes, c.Type)
+			out.PartialTypes = append(out.PartialTypes, c.Type)
 		}
 	}
-	finals, err := b.describe(asTables("SELECT " + strings.Join(outputList(a), ", ") + " FROM (" + partialSQL(a, a.Input) + ")"))
+	finals, err := b.describe(asTables("SELECT " + strings.Join(OutputList(a), ", ") + " FROM (" + PartialSQL(a, a.Input) + ")"))
 	if err != nil {
-		return out, &logical.Unsupported{Reason: "an aggregate whose result could not be written as SQL"}
+		return out, &bound.Unsupported{Reason: "an aggregate whose result could not be written as SQL"}
 	}
 	for i := range finals {
 		finals[i].Name = fmt.Sprintf("c%d", i)
-		out.outputTypes = append(out.outputTypes, finals[i].Type)
+		out.OutputTypes = append(out.OutputTypes, finals[i].Type)
 	}
-	if err := b.conn.Exec(b.ctx, "CREATE TABLE "+logical.Ident(a.ID)+"("+columnList(finals)+")"); err != nil {
+	if err := b.conn.Exec(b.ctx, "CREATE TABLE "+bound.Ident(a.ID)+"("+ColumnList(finals)+")"); err != nil {
 		return out, fmt.Errorf("declaring an operator's output: %w", err)
 	}
 	return out, nil
 }
 
-// partialSQL computes an aggregate's groups g0, g1, … and partials p0, p1, … over an input.
-func partialSQL(a *logical.Aggregate, input string) string {
+// PartialSQL computes an aggregate's groups g0, g1, … and partials p0, p1, … over an input.
+func PartialSQL(a *logical.Aggregate, input string) string {
 	var list []string
 	for i, g := range a.Groups {
 		list = append(list, fmt.Sprintf("%s AS g%d", g, i))
@@ -290,8 +293,8 @@ func partialSQL(a *logical.Aggregate, input string) string {
 	return sql
 }
 
-// outputList is the select list that turns groups and partials into the output's columns c0, c1, ….
-func outputList(a *logical.Aggregate) []string {
+// OutputList is the select list that turns groups and partials into the output's columns c0, c1, ….
+func OutputList(a *logical.Aggregate) []string {
 	var list []string
 	for i := range a.Groups {
 		list = append(list, fmt.Sprintf("g%d AS c%d", i, i))
@@ -311,7 +314,7 @@ func (p *Program) setKey(declared []string) error {
 	for _, k := range declared {
 		i := slices.IndexFunc(p.Columns, func(c batch.Column) bool { return strings.EqualFold(c.Name, k) })
 		if i < 0 {
-			return &Error{Summary: "Key is not a column", Detail: fmt.Sprintf("keys names %q, which is not among the result's columns: %s.", k, columnNames(p.Columns))}
+			return &statement.Error{Summary: "Key is not a column", Detail: fmt.Sprintf("keys names %q, which is not among the result's columns: %s.", k, columnNames(p.Columns))}
 		}
 		p.Key = append(p.Key, p.Columns[i].Name)
 	}
@@ -327,11 +330,11 @@ func columnNames(columns batch.Schema) string {
 }
 
 func (p *Program) describeLinear(detail string) {
-	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: detail, Inputs: p.Reads, Holds: p.resultHolds()})
+	p.Operators = append(p.Operators, Operator{ID: ResultID, Kind: "linear", Identity: p.Identity, Detail: detail, Inputs: p.Reads, Holds: p.resultHolds()})
 }
 
 func (p *Program) resultHolds() string {
-	if p.holdsResult() {
+	if p.HoldsResult() {
 		return "result rows"
 	}
 	return "nothing"
@@ -340,31 +343,31 @@ func (p *Program) resultHolds() string {
 func (p *Program) describeRefresh() {
 	var inputs []string
 	for _, r := range p.Reads {
-		id := inputID(strings.ToLower(r))
+		id := InputID(strings.ToLower(r))
 		p.Operators = append(p.Operators, Operator{ID: id, Kind: "input", Identity: id, Detail: "all rows of " + r, Inputs: []string{r}, Holds: "input rows"})
 		inputs = append(inputs, id)
 	}
-	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "full_refresh", Identity: p.Identity, Detail: "the whole query", Inputs: inputs,
+	p.Operators = append(p.Operators, Operator{ID: ResultID, Kind: "full_refresh", Identity: p.Identity, Detail: "the whole query", Inputs: inputs,
 		Holds: "result rows", Reason: p.FullRefresh})
 }
 
 func (p *Program) describeIncremental() {
-	for _, o := range p.operators {
-		d := o.describe()
+	for _, o := range p.Steps {
+		d := o.Describe()
 		d.Identity = d.ID + p.Identity
-		for _, sql := range o.inputs() {
+		for _, sql := range o.InputSQL() {
 			d.Inputs = append(d.Inputs, p.readNames(sql)...)
 		}
 		p.Operators = append(p.Operators, d)
 	}
-	p.Operators = append(p.Operators, Operator{ID: resultID, Kind: "linear", Identity: p.Identity, Detail: "filters and expressions",
-		Inputs: p.readNames(p.final), Holds: p.resultHolds()})
+	p.Operators = append(p.Operators, Operator{ID: ResultID, Kind: "linear", Identity: p.Identity, Detail: "filters and expressions",
+		Inputs: p.readNames(p.Final), Holds: p.resultHolds()})
 }
 
 // readNames are the relations and operators that SQL with leaves reads.
 func (p *Program) readNames(sql string) []string {
 	var out []string
-	for _, leaf := range leavesOf(sql) {
+	for _, leaf := range logical.Leaves(sql) {
 		name := leaf
 		for _, r := range p.Reads {
 			if strings.EqualFold(r, leaf) {

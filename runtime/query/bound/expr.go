@@ -1,13 +1,13 @@
-package logical
+package bound
 
 import (
 	"bytes"
 	"strings"
 )
 
-// scope gives the SQL for each column position of an expression's input. An
+// Scope gives the SQL for each column position of an expression's input. An
 // empty text marks a column that cannot be named, such as a row id.
-type scope []string
+type Scope []string
 
 // safeSerialized are functions whose children say everything, although the plan
 // also writes private function data for them.
@@ -22,12 +22,12 @@ func safeSerialized(name string) bool {
 	return false
 }
 
-// sql renders an expression over the given input columns.
-func (s scope) sql(e *Expr) (string, error) {
+// SQL renders an expression over the given input columns.
+func (s Scope) SQL(e *Expr) (string, error) {
 	switch e.Class {
 	case "BOUND_REF":
 		if e.Index < 0 || e.Index >= len(s) || s[e.Index] == "" {
-			return "", unsupported("the row identifier of a relation")
+			return "", Unsupportedf("the row identifier of a relation")
 		}
 		return s[e.Index], nil
 	case "BOUND_CONSTANT":
@@ -41,7 +41,7 @@ func (s scope) sql(e *Expr) (string, error) {
 		if e.Type == "CONJUNCTION_OR" {
 			word = " OR "
 		}
-		return s.joined(e.Children, "(", word, ")")
+		return s.Joined(e.Children, "(", word, ")")
 	case "BOUND_OPERATOR":
 		return s.operator(e)
 	case "BOUND_BETWEEN":
@@ -51,13 +51,14 @@ func (s scope) sql(e *Expr) (string, error) {
 	case "BOUND_FUNCTION":
 		return s.function(e)
 	}
-	return "", unsupported("an expression of class %s", e.Class)
+	return "", Unsupportedf("an expression of class %s", e.Class)
 }
 
-func (s scope) all(es []*Expr) ([]string, error) {
+// All renders expressions.
+func (s Scope) All(es []*Expr) ([]string, error) {
 	out := make([]string, len(es))
 	for i, e := range es {
-		text, err := s.sql(e)
+		text, err := s.SQL(e)
 		if err != nil {
 			return nil, err
 		}
@@ -66,16 +67,17 @@ func (s scope) all(es []*Expr) ([]string, error) {
 	return out, nil
 }
 
-func (s scope) joined(es []*Expr, open, sep, end string) (string, error) {
-	parts, err := s.all(es)
+// Joined renders expressions with sep between them.
+func (s Scope) Joined(es []*Expr, open, sep, end string) (string, error) {
+	parts, err := s.All(es)
 	if err != nil {
 		return "", err
 	}
 	return open + strings.Join(parts, sep) + end, nil
 }
 
-func (s scope) cast(e *Expr) (string, error) {
-	child, err := s.sql(e.Child)
+func (s Scope) cast(e *Expr) (string, error) {
+	child, err := s.SQL(e.Child)
 	if err != nil {
 		return "", err
 	}
@@ -90,7 +92,8 @@ func (s scope) cast(e *Expr) (string, error) {
 	return word + child + " AS " + typ + ")", nil
 }
 
-func comparisonSign(t string) (string, bool) {
+// ComparisonSign is a comparison's SQL sign; ok is false for an unknown one.
+func ComparisonSign(t string) (string, bool) {
 	switch t {
 	case "COMPARE_EQUAL":
 		return "=", true
@@ -112,16 +115,16 @@ func comparisonSign(t string) (string, bool) {
 	return "", false
 }
 
-func (s scope) comparison(e *Expr) (string, error) {
-	sign, ok := comparisonSign(e.Type)
+func (s Scope) comparison(e *Expr) (string, error) {
+	sign, ok := ComparisonSign(e.Type)
 	if !ok {
-		return "", unsupported("a comparison of type %s", e.Type)
+		return "", Unsupportedf("a comparison of type %s", e.Type)
 	}
-	return s.joined([]*Expr{e.Left, e.Right}, "(", " "+sign+" ", ")")
+	return s.Joined([]*Expr{e.Left, e.Right}, "(", " "+sign+" ", ")")
 }
 
-func (s scope) operator(e *Expr) (string, error) {
-	parts, err := s.all(e.Children)
+func (s Scope) operator(e *Expr) (string, error) {
+	parts, err := s.All(e.Children)
 	if err != nil {
 		return "", err
 	}
@@ -141,11 +144,11 @@ func (s scope) operator(e *Expr) (string, error) {
 	case e.Type == "COMPARE_NOT_IN" && len(parts) > 1:
 		return "(" + parts[0] + " NOT IN (" + strings.Join(parts[1:], ", ") + "))", nil
 	}
-	return "", unsupported("the operator %s", e.Type)
+	return "", Unsupportedf("the operator %s", e.Type)
 }
 
-func (s scope) between(e *Expr) (string, error) {
-	parts, err := s.all([]*Expr{e.Input, e.Lower, e.Upper})
+func (s Scope) between(e *Expr) (string, error) {
+	parts, err := s.All([]*Expr{e.Input, e.Lower, e.Upper})
 	if err != nil {
 		return "", err
 	}
@@ -159,17 +162,17 @@ func (s scope) between(e *Expr) (string, error) {
 	return "((" + parts[0] + lower + parts[1] + ") AND (" + parts[0] + upper + parts[2] + "))", nil
 }
 
-func (s scope) caseWhen(e *Expr) (string, error) {
+func (s Scope) caseWhen(e *Expr) (string, error) {
 	var b strings.Builder
 	b.WriteString("CASE")
 	for _, c := range e.CaseChecks {
-		parts, err := s.all([]*Expr{c.When, c.Then})
+		parts, err := s.All([]*Expr{c.When, c.Then})
 		if err != nil {
 			return "", err
 		}
 		b.WriteString(" WHEN " + parts[0] + " THEN " + parts[1])
 	}
-	otherwise, err := s.sql(e.ElseExpr)
+	otherwise, err := s.SQL(e.ElseExpr)
 	if err != nil {
 		return "", err
 	}
@@ -177,11 +180,11 @@ func (s scope) caseWhen(e *Expr) (string, error) {
 	return b.String(), nil
 }
 
-func (s scope) function(e *Expr) (string, error) {
+func (s Scope) function(e *Expr) (string, error) {
 	if e.HasSerialize && !safeSerialized(e.Name) && len(bytes.TrimSpace(e.FunctionData)) > 0 {
-		return "", unsupported("the function %s", e.Name)
+		return "", Unsupportedf("the function %s", e.Name)
 	}
-	parts, err := s.all(e.Children)
+	parts, err := s.All(e.Children)
 	if err != nil {
 		return "", err
 	}
@@ -208,7 +211,7 @@ func isSign(name string) bool {
 
 func like(name string, parts []string) (string, error) {
 	if len(parts) != 2 {
-		return "", unsupported("LIKE of an unknown form")
+		return "", Unsupportedf("LIKE of an unknown form")
 	}
 	word := map[string]string{"~~": " LIKE ", "!~~": " NOT LIKE ", "~~*": " ILIKE ", "!~~*": " NOT ILIKE "}[name]
 	return "(" + parts[0] + word + parts[1] + ")", nil
@@ -216,24 +219,24 @@ func like(name string, parts []string) (string, error) {
 
 func structPack(e *Expr, parts []string) (string, error) {
 	if e.Return.Info == nil || len(e.Return.Info.Children) != len(parts) {
-		return "", unsupported("a struct of an unknown form")
+		return "", Unsupportedf("a struct of an unknown form")
 	}
 	for i, m := range e.Return.Info.Children {
 		if m.First == "" {
-			return "", unsupported("a struct without member names")
+			return "", Unsupportedf("a struct without member names")
 		}
 		parts[i] = Ident(m.First) + " := " + parts[i]
 	}
 	return "struct_pack(" + strings.Join(parts, ", ") + ")", nil
 }
 
-// sql renders a filter that was pushed into a scan, over one column.
-func (f filter) sql(column string) (string, error) {
+// SQL renders a filter that was pushed into a scan, over one column.
+func (f Filter) SQL(column string) (string, error) {
 	switch f.FilterType {
 	case "CONSTANT_COMPARISON":
-		sign, ok := comparisonSign(f.ComparisonType)
+		sign, ok := ComparisonSign(f.ComparisonType)
 		if !ok || f.Constant == nil {
-			return "", unsupported("a pushed-down comparison %s", f.ComparisonType)
+			return "", Unsupportedf("a pushed-down comparison %s", f.ComparisonType)
 		}
 		c, err := f.Constant.SQL()
 		return "(" + column + " " + sign + " " + c + ")", err
@@ -242,7 +245,7 @@ func (f filter) sql(column string) (string, error) {
 	case "IS_NOT_NULL":
 		return "(" + column + " IS NOT NULL)", nil
 	case "EXPRESSION_FILTER":
-		return scope{column}.sql(f.Expr)
+		return Scope{column}.SQL(f.Expr)
 	case "CONJUNCTION_AND", "CONJUNCTION_OR":
 		word := " AND "
 		if f.FilterType == "CONJUNCTION_OR" {
@@ -250,7 +253,7 @@ func (f filter) sql(column string) (string, error) {
 		}
 		var parts []string
 		for _, c := range f.ChildFilters {
-			text, err := c.sql(column)
+			text, err := c.SQL(column)
 			if err != nil {
 				return "", err
 			}
@@ -268,5 +271,5 @@ func (f filter) sql(column string) (string, error) {
 		}
 		return "(" + column + " IN (" + strings.Join(parts, ", ") + "))", nil
 	}
-	return "", unsupported("a pushed-down filter %s", f.FilterType)
+	return "", Unsupportedf("a pushed-down filter %s", f.FilterType)
 }

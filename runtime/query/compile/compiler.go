@@ -1,4 +1,4 @@
-package query
+package compile
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/statement"
@@ -60,7 +61,7 @@ func openCompiling(ctx context.Context) (*duck.Conn, error) {
 		}
 	}
 	for _, s := range []string{
-		"SET disabled_optimizers = " + logical.Text(strings.Join(off, ",")),
+		"SET disabled_optimizers = " + bound.Text(strings.Join(off, ",")),
 		"SET enable_external_access = false",
 		"SET lock_configuration = true",
 	} {
@@ -90,8 +91,8 @@ func (c *Compiler) worker(ctx context.Context) (*duck.Conn, error) {
 }
 
 // Names lists the relations a query reads, without CTEs, in the order they stand. A text that does
-// not parse, or is not one SELECT, is an *Error with its place.
-func (c *Compiler) Names(ctx context.Context, sql string) ([]Name, error) {
+// not parse, or is not one SELECT, is an *statement.Error with its place.
+func (c *Compiler) Names(ctx context.Context, sql string) ([]statement.Name, error) {
 	conn, err := c.worker(ctx)
 	if err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (c *Compiler) Names(ctx context.Context, sql string) ([]Name, error) {
 }
 
 // Types checks DuckDB type texts, such as the columns of a source, and returns them as DESCRIBE prints them. A
-// type that does not exist is an *Error whose Detail suggests one.
+// type that does not exist is an *statement.Error whose Detail suggests one.
 func (c *Compiler) Types(ctx context.Context, types []string) ([]string, error) {
 	conn, err := c.worker(ctx)
 	if err != nil {
@@ -115,21 +116,22 @@ func (c *Compiler) Types(ctx context.Context, types []string) ([]string, error) 
 	out := make([]string, len(types))
 	for i, t := range types {
 		if strings.ContainsAny(t, ";\n") {
-			return nil, &Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type.", t)}
+			return nil, &statement.Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type.", t)}
 		}
 		if out[i], err = conn.Value(ctx, "SELECT typeof(CAST(NULL AS "+t+"))"); err != nil {
-			return nil, &Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type: %s", t, strings.ReplaceAll(firstLine(err.Error()), "main.", ""))}
+			return nil, &statement.Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type: %s", t, strings.ReplaceAll(FirstLine(err.Error()), "main.", ""))}
 		}
 	}
 	return out, nil
 }
 
-func firstLine(s string) string {
+// FirstLine is a DuckDB message without the excerpt of the SQL behind it.
+func FirstLine(s string) string {
 	s, _, _ = strings.Cut(s, "\n\nLINE 1:")
 	return s
 }
 
-// Compile binds a query and turns it into operators. Mistakes of the user are *Error.
+// Compile binds a query and turns it into operators. Mistakes of the user are *statement.Error.
 func (c *Compiler) Compile(ctx context.Context, q Query) (*Program, error) {
 	conn, err := c.worker(ctx)
 	if err != nil {
@@ -162,11 +164,11 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{SQL: q.SQL, body: s.Body, Reads: b.reads, stream: q.Stream}
+	p := &Program{SQL: q.SQL, Body: s.Body, Reads: b.reads, Stream: q.Stream}
 	if p.Columns, err = b.describe(s.Body); err != nil {
 		return nil, err
 	}
-	if e := uniqueColumns(p.Columns); e != nil {
+	if e := UniqueColumns(p.Columns); e != nil {
 		return nil, e
 	}
 	if err := p.build(b, doc); err != nil {
@@ -178,19 +180,20 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 	return p, p.setKey(q.Keys)
 }
 
-func uniqueColumns(columns batch.Schema) *Error {
+// UniqueColumns says which name two columns share; nil when none do.
+func UniqueColumns(columns batch.Schema) *statement.Error {
 	seen := map[string]bool{}
 	for _, c := range columns {
 		name := strings.ToLower(c.Name)
 		if seen[name] {
-			return &Error{Summary: "Two columns of one name", Detail: fmt.Sprintf("The result has more than one column named %q. Names are compared without case; give one of them another name with AS.", c.Name)}
+			return &statement.Error{Summary: "Two columns of one name", Detail: fmt.Sprintf("The result has more than one column named %q. Names are compared without case; give one of them another name with AS.", c.Name)}
 		}
 		seen[name] = true
 	}
 	return nil
 }
 
-func (c *Compiler) streamError(s *statement.Statement, p *Program) *Error {
+func (c *Compiler) streamError(s *statement.Statement, p *Program) *statement.Error {
 	what, start, end := c.functions.CorrectionPlace(s)
 	if what == "" {
 		what = "this query"
@@ -198,7 +201,7 @@ func (c *Compiler) streamError(s *statement.Statement, p *Program) *Error {
 			what = p.FullRefresh
 		}
 	}
-	return &Error{
+	return &statement.Error{
 		Summary: "A stream cannot take rows back",
 		Detail: fmt.Sprintf("The result of %s changes when more rows arrive, and a stream never takes back a row it has emitted. "+
 			"Declare a view instead of a stream: it is corrected as rows arrive. Or keep the stream to filters and expressions, and put the rest into a view that reads it.", what),
@@ -216,7 +219,7 @@ type binding struct {
 
 // declare makes an empty table for every relation the query names. One that is
 // unknown is left to DuckDB, whose message suggests names.
-func (b *binding) declare(names []Name, relations []Relation) error {
+func (b *binding) declare(names []statement.Name, relations []Relation) error {
 	known := map[string]Relation{}
 	for _, r := range relations {
 		known[strings.ToLower(r.Name)] = r
@@ -230,30 +233,31 @@ func (b *binding) declare(names []Name, relations []Relation) error {
 		b.relations[leaf] = r
 		b.reads = append(b.reads, r.Name)
 		if n.Schema != "" {
-			if err := b.conn.Exec(b.ctx, "CREATE SCHEMA IF NOT EXISTS "+logical.Ident(strings.ToLower(n.Schema))); err != nil {
+			if err := b.conn.Exec(b.ctx, "CREATE SCHEMA IF NOT EXISTS "+bound.Ident(strings.ToLower(n.Schema))); err != nil {
 				return fmt.Errorf("declaring %s: %w", r.Name, err)
 			}
 		}
-		if err := b.conn.Exec(b.ctx, "CREATE TABLE "+leafTable(leaf)+"("+columnList(r.Columns)+")"); err != nil {
-			return &Error{Summary: "Invalid columns", Detail: fmt.Sprintf("The columns of %s cannot be declared: %s", r.Name, firstLine(err.Error()))}
+		if err := b.conn.Exec(b.ctx, "CREATE TABLE "+LeafTable(leaf)+"("+ColumnList(r.Columns)+")"); err != nil {
+			return &statement.Error{Summary: "Invalid columns", Detail: fmt.Sprintf("The columns of %s cannot be declared: %s", r.Name, FirstLine(err.Error()))}
 		}
 	}
 	return nil
 }
 
-// leafTable is the SQL name of a leaf: a schema and a name, or a name.
-func leafTable(leaf string) string {
+// LeafTable is the SQL name of a leaf: a schema and a name, or a name.
+func LeafTable(leaf string) string {
 	schema, name, ok := strings.Cut(leaf, ".")
 	if !ok {
-		return logical.Ident(leaf)
+		return bound.Ident(leaf)
 	}
-	return logical.Ident(schema) + "." + logical.Ident(name)
+	return bound.Ident(schema) + "." + bound.Ident(name)
 }
 
-func columnList(columns batch.Schema) string {
+// ColumnList writes columns as DDL does.
+func ColumnList(columns batch.Schema) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
-		parts[i] = logical.Ident(c.Name) + " " + c.Type
+		parts[i] = bound.Ident(c.Name) + " " + c.Type
 	}
 	return strings.Join(parts, ", ")
 }
@@ -269,9 +273,9 @@ func (b *binding) check(sql string) error {
 }
 
 func (b *binding) serialize(sql string, optimize bool) ([]byte, error) {
-	doc, err := b.conn.Value(b.ctx, fmt.Sprintf("SELECT CAST(json_serialize_plan(%s, optimize := %t) AS VARCHAR)", logical.Text(sql), optimize))
+	doc, err := b.conn.Value(b.ctx, fmt.Sprintf("SELECT CAST(json_serialize_plan(%s, optimize := %t) AS VARCHAR)", bound.Text(sql), optimize))
 	if err != nil {
-		return nil, &Error{Summary: "Invalid SQL", Detail: statement.Sentence(firstLine(err.Error()))}
+		return nil, &statement.Error{Summary: "Invalid SQL", Detail: statement.Sentence(FirstLine(err.Error()))}
 	}
 	var r statement.Report
 	if err := json.Unmarshal([]byte(doc), &r); err != nil {
@@ -286,11 +290,20 @@ func (b *binding) serialize(sql string, optimize bool) ([]byte, error) {
 func (b *binding) describe(body string) (batch.Schema, error) {
 	rows, err := b.conn.Text(b.ctx, "SELECT column_name, column_type FROM (DESCRIBE ("+body+"\n))")
 	if err != nil {
-		return nil, &Error{Summary: "Invalid SQL", Detail: statement.Sentence(firstLine(err.Error()))}
+		return nil, &statement.Error{Summary: "Invalid SQL", Detail: statement.Sentence(FirstLine(err.Error()))}
 	}
 	var out batch.Schema
 	for _, r := range rows {
 		out = append(out, batch.Column{Name: *r[0], Type: *r[1]})
 	}
 	return out, nil
+}
+
+// Bind checks a query against the relations that a connection holds, and returns its columns. Mistakes are *statement.Error.
+func Bind(ctx context.Context, conn *duck.Conn, s *statement.Statement) (batch.Schema, error) {
+	b := &binding{ctx: ctx, conn: conn}
+	if err := b.check(s.Text); err != nil {
+		return nil, err
+	}
+	return b.describe(s.Body)
 }

@@ -1,5 +1,5 @@
-// Package logical holds DuckDB's bound logical plan as values: decoded from JSON, rendered back to SQL, put into a canonical form, split into operators.
-package logical
+// Package bound holds DuckDB's bound logical plan as values, decoded from JSON, and renders its expressions back to SQL.
+package bound
 
 import (
 	"bytes"
@@ -13,7 +13,8 @@ type Unsupported struct{ Reason string }
 
 func (u *Unsupported) Error() string { return u.Reason }
 
-func unsupported(format string, args ...any) error {
+// Unsupportedf is an *Unsupported with a formatted reason.
+func Unsupportedf(format string, args ...any) error {
 	return &Unsupported{Reason: fmt.Sprintf(format, args...)}
 }
 
@@ -41,17 +42,17 @@ type Op struct {
 	DistinctType      string          `json:"distinct_type"`
 	DistinctTargets   []*Expr         `json:"distinct_targets"`
 	OrderBy           json.RawMessage `json:"order_by"`
-	Orders            []order         `json:"orders"`
+	Orders            []Order         `json:"orders"`
 	JoinType          string          `json:"join_type"`
-	Conditions        []condition     `json:"conditions"`
+	Conditions        []Condition     `json:"conditions"`
 	Condition         *Expr           `json:"condition"`
 	Predicate         *Expr           `json:"predicate"`
 	LeftMap           []uint64        `json:"left_projection_map"`
 	RightMap          []uint64        `json:"right_projection_map"`
 	Eliminated        []*Expr         `json:"duplicate_eliminated_columns"`
 	DelimFlipped      bool            `json:"delim_flipped"`
-	LimitVal          bound           `json:"limit_val"`
-	OffsetVal         bound           `json:"offset_val"`
+	LimitVal          Bound           `json:"limit_val"`
+	OffsetVal         Bound           `json:"offset_val"`
 	Projections       []uint64        `json:"projections"`
 
 	// Stored names the operator whose output this leaf reads; set by Split.
@@ -60,20 +61,20 @@ type Op struct {
 	StoredColumns int `json:"-"`
 }
 
-// condition is one comparison of a join; its sides count columns from their own child.
-type condition struct {
+// Condition is one comparison of a join; its sides count columns from their own child.
+type Condition struct {
 	Left       *Expr  `json:"left"`
 	Right      *Expr  `json:"right"`
 	Comparison string `json:"comparison"`
 }
 
-// bound is a LIMIT or OFFSET.
-type bound struct {
+// Bound is a LIMIT or OFFSET.
+type Bound struct {
 	Type     string `json:"type"`
 	Constant int64  `json:"constant_integer"`
 }
 
-type order struct {
+type Order struct {
 	Expression *Expr  `json:"expression"`
 	Type       string `json:"type"`
 	NullOrder  string `json:"null_order"`
@@ -87,16 +88,16 @@ type columnIndex struct {
 type tableFilters struct {
 	Filters []struct {
 		Key   int    `json:"key"`
-		Value filter `json:"value"`
+		Value Filter `json:"value"`
 	} `json:"filters"`
 }
 
-type filter struct {
+type Filter struct {
 	FilterType     string   `json:"filter_type"`
 	ComparisonType string   `json:"comparison_type"`
 	Constant       *Value   `json:"constant"`
 	Expr           *Expr    `json:"expr"`
-	ChildFilters   []filter `json:"child_filters"`
+	ChildFilters   []Filter `json:"child_filters"`
 	Values         []Value  `json:"values"`
 }
 
@@ -121,7 +122,7 @@ type Expr struct {
 	FunctionData  json.RawMessage `json:"function_data"`
 	TryCast       bool            `json:"try_cast"`
 	Value         *Value          `json:"value"`
-	CaseChecks    []caseCheck     `json:"case_checks"`
+	CaseChecks    []CaseCheck     `json:"case_checks"`
 	ElseExpr      *Expr           `json:"else_expr"`
 	Filter        *Expr           `json:"filter"`
 	AggregateType string          `json:"aggregate_type"`
@@ -130,7 +131,7 @@ type Expr struct {
 
 	// Window functions.
 	Partitions  []*Expr         `json:"partitions"`
-	Orders      []order         `json:"orders"`
+	Orders      []Order         `json:"orders"`
 	Filters     *Expr           `json:"filters"`
 	IgnoreNulls bool            `json:"ignore_nulls"`
 	Start       string          `json:"start"`
@@ -144,7 +145,7 @@ type Expr struct {
 	ArgOrders   json.RawMessage `json:"arg_orders"`
 }
 
-type caseCheck struct {
+type CaseCheck struct {
 	When *Expr `json:"when_expr"`
 	Then *Expr `json:"then_expr"`
 }
@@ -169,10 +170,10 @@ func Decode(doc []byte) (*Op, error) {
 		return nil, fmt.Errorf("decoding the bound plan: %w", err)
 	}
 	if out.Error {
-		return nil, unsupported("the bound plan cannot be written down: %s", out.Message)
+		return nil, Unsupportedf("the bound plan cannot be written down: %s", out.Message)
 	}
 	if len(out.Plans) != 1 {
-		return nil, unsupported("%d statements instead of one", len(out.Plans))
+		return nil, Unsupportedf("%d statements instead of one", len(out.Plans))
 	}
 	return inlineCTEs(out.Plans[0], map[string]*Op{})
 }
@@ -181,7 +182,7 @@ func inlineCTEs(op *Op, ctes map[string]*Op) (*Op, error) {
 	switch op.Type {
 	case "LOGICAL_MATERIALIZED_CTE":
 		if len(op.Children) != 2 {
-			return nil, unsupported("a CTE of an unknown form")
+			return nil, Unsupportedf("a CTE of an unknown form")
 		}
 		def, err := inlineCTEs(op.Children[0], ctes)
 		if err != nil {
@@ -192,7 +193,7 @@ func inlineCTEs(op *Op, ctes map[string]*Op) (*Op, error) {
 	case "LOGICAL_CTE_REF":
 		def, ok := ctes[string(op.CTEIndex)]
 		if !ok {
-			return nil, unsupported("a recursive CTE")
+			return nil, Unsupportedf("a recursive CTE")
 		}
 		return def, nil
 	}

@@ -1,4 +1,9 @@
-package logical
+package bound
+
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // Describe names a step of a plan in the words SQL users know.
 func Describe(op *Op) string {
@@ -39,4 +44,18 @@ func Describe(op *Op) string {
 		return "an aggregate"
 	}
 	return op.Type
+}
+
+// StripOrder removes an ORDER BY at the top: relations have no order.
+func StripOrder(op *Op) *Op {
+	for op.Type == "LOGICAL_ORDER_BY" && len(op.Children) == 1 && len(op.Projections) == 0 {
+		op = op.Children[0]
+	}
+	return op
+}
+
+// IsNull reports whether a part of the plan is absent.
+func IsNull(raw json.RawMessage) bool {
+	raw = bytes.TrimSpace(raw)
+	return len(raw) == 0 || string(raw) == "null"
 }

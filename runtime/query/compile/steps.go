@@ -1,0 +1,149 @@
+package compile
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/logical"
+)
+
+// LeafUses counts how often running a program reads the change of each relation.
+func (p *Program) LeafUses() map[string]int {
+	uses := map[string]int{}
+	if p.Final == "" {
+		for leaf := range p.LeafColumns {
+			uses[leaf] += 2
+		}
+		return uses
+	}
+	texts := []string{p.Final}
+	for _, o := range p.Steps {
+		texts = append(texts, o.InputSQL()...)
+	}
+	for _, t := range texts {
+		for _, leaf := range logical.Leaves(t) {
+			if !isOperator(leaf) {
+				uses[leaf]++
+			}
+		}
+	}
+	return uses
+}
+
+func isOperator(leaf string) bool { return strings.HasPrefix(leaf, storedPrefix) }
+
+// HoldsResult reports whether the relation's rows are held by themselves: it is a
+// view, and the operators below do not remember all that its rows are made of.
+func (p *Program) HoldsResult() bool {
+	if p.Stream {
+		return false
+	}
+	if p.Final == "" {
+		return true
+	}
+	for _, leaf := range logical.Leaves(p.Final) {
+		if !p.isAggregate(leaf) {
+			return true
+		}
+	}
+	return false
+}
+
+// isAggregate reports whether a leaf is the output of an aggregate, whose memory holds all its rows.
+func (p *Program) isAggregate(leaf string) bool {
+	return slices.ContainsFunc(p.Steps, func(o Stateful) bool {
+		a, ok := o.(Aggregate)
+		return ok && a.ID == leaf
+	})
+}
+
+// Stateful is one stateful step of a program.
+type Stateful interface {
+	Name() string                // of its output as a leaf
+	OutputColumns() batch.Schema // of its output: c0, c1, …
+	InputSQL() []string          // SQL of what it reads
+	Describe() Operator
+}
+
+// Name is the leaf name of the output.
+func (a Aggregate) Name() string { return a.ID }
+
+// OutputColumns are the output's columns.
+func (a Aggregate) OutputColumns() batch.Schema { return Positional(a.OutputTypes) }
+
+// InputSQL is the SQL of what the aggregate reads.
+func (a Aggregate) InputSQL() []string { return []string{a.Input} }
+
+// Describe tells people what the aggregate does.
+func (a Aggregate) Describe() Operator {
+	holds := fmt.Sprintf("%d partials per key", len(a.Partials))
+	if a.Scalar() {
+		holds = fmt.Sprintf("%d partials", len(a.Partials))
+	}
+	return Operator{ID: a.ID, Kind: "aggregate", Detail: a.Detail, Holds: holds}
+}
+
+// InputSQL is the SQL of what the operator reads, by input.
+func (k Keyed) InputSQL() []string {
+	out := make([]string, len(k.Inputs))
+	for i, in := range k.Inputs {
+		out[i] = in.SQL
+	}
+	return out
+}
+
+// Describe tells people what the operator does.
+func (k Keyed) Describe() Operator {
+	o := Operator{ID: k.ID, Kind: k.Kind, Detail: k.Detail, Holds: "rows by key"}
+	if len(k.Inputs) == 2 {
+		o.Holds = "rows of both sides by key"
+	}
+	if k.Global() {
+		o.Holds = strings.TrimSuffix(o.Holds, " by key")
+		o.Reason = "no key: every change computes the whole operator again"
+		if k.Bilinear {
+			o.Reason = "no key: every change is compared with the whole other side"
+		}
+	}
+	return o
+}
+
+// GroupNames are g0, g1, ….
+func (a Aggregate) GroupNames() []string { return Numbered("g", len(a.GroupTypes)) }
+
+// PartialNames are p0, p1, ….
+func (a Aggregate) PartialNames() []string { return Numbered("p", len(a.PartialTypes)) }
+
+// Numbered are n names of a prefix and a number.
+func Numbered(prefix string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("%s%d", prefix, i)
+	}
+	return out
+}
+
+// Keyed is a logical.Keyed with the types DuckDB gives its columns.
+type Keyed struct {
+	*logical.Keyed
+	KeyTypes    []string
+	InputTypes  [][]string
+	OutputTypes []string
+}
+
+// Name is the leaf name of the output.
+func (k Keyed) Name() string { return k.ID }
+
+// OutputColumns are the output's columns.
+func (k Keyed) OutputColumns() batch.Schema { return Positional(k.OutputTypes) }
+
+// Positional are columns c0, c1, … of the given types.
+func Positional(types []string) batch.Schema {
+	out := make(batch.Schema, len(types))
+	for i, t := range types {
+		out[i] = batch.Column{Name: fmt.Sprintf("c%d", i), Type: t}
+	}
+	return out
+}
