@@ -177,6 +177,9 @@ func (j *Job) CutOver(ctx context.Context, c CutOver) error {
 				return err
 			}
 		}
+		if len(o.parcels) == 0 {
+			o.epoch = j.epoch // nothing is given to anybody: no epoch passes
+		}
 		return j.commit(o, c.Save)
 	})
 }
