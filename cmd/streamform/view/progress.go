@@ -53,12 +53,24 @@ func (b *bar) show(p apply.Progress) {
 		fmt.Fprintf(b.to, "Backfill: %s [%s elapsed]\n", numbers(p), clock(p.Elapsed))
 		return
 	}
-	line := "Backfill: " + gauge(p, 20) + numbers(p)
-	if runes := []rune(line); len(runes) > b.to.Width-1 && b.to.Width > 1 {
-		line = string(runes[:b.to.Width-1])
-	}
-	fmt.Fprintf(b.to, "\r\x1b[K%s", line)
+	fmt.Fprintf(b.to, "\r\x1b[K%s", fitting(p, b.to.Width-1))
 	b.drawn = true
+}
+
+// fitting is the most telling line that is not longer than width.
+func fitting(p apply.Progress, width int) string {
+	brief := p
+	brief.TotalFiles = 0
+	line := ""
+	for _, line = range []string{
+		"Backfill: " + gauge(p, 20) + numbers(p), "Backfill: " + gauge(p, 20) + numbers(brief),
+		gauge(p, 10) + numbers(brief),
+	} {
+		if len([]rune(line)) <= width {
+			return line
+		}
+	}
+	return string([]rune(line)[:max(0, width)])
 }
 
 // clear takes the bar off the terminal, so that other lines can be printed.

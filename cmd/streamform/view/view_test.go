@@ -85,10 +85,22 @@ func TestProgressOnATerminal(t *testing.T) {
 	require.LessOrEqual(t, strings.Count(out.String(), "\r"), 10, "at most ten a second")
 	for _, line := range strings.Split(out.String(), "\r\x1b[K")[1:] {
 		require.LessOrEqual(t, len([]rune(line)), 59)
-		require.Contains(t, line, "[██████████░░░░░░░░░░]  50%")
+		require.Contains(t, line, "[██████████░░░░░░░░░░]  50% 5 rows, 500 B of 1.00 kB")
 	}
 	b.clear()
 	require.True(t, strings.HasSuffix(out.String(), "\r\x1b[K"))
+}
+
+func TestProgressFitsTheTerminal(t *testing.T) {
+	p := apply.Progress{Rows: 1_400_000, Bytes: 68_400_000, TotalBytes: 118_000_000, Files: 7, TotalFiles: 12, Elapsed: 9 * time.Second}
+	for width, want := range map[int]string{
+		120: "Backfill: [███████████░░░░░░░░░]  57% 1,400,000 rows, 68.4 MB of 118 MB, 7 of 12 files, 156k rows/s, ETA 7s",
+		99:  "Backfill: [███████████░░░░░░░░░]  57% 1,400,000 rows, 68.4 MB of 118 MB, 156k rows/s, ETA 7s",
+		79:  "[█████░░░░░]  57% 1,400,000 rows, 68.4 MB of 118 MB, 156k rows/s, ETA 7s",
+		20:  "[█████░░░░░]  57% 1,",
+	} {
+		require.Equal(t, want, fitting(p, width), "%d", width)
+	}
 }
 
 func TestValue(t *testing.T) {
