@@ -31,7 +31,7 @@ func (c *cli) open(l looks, o project.Options) *session {
 	s := &session{c: c, looks: l, out: view.Look(c.out, c.env, l.noColor), errOut: view.Look(c.errOut, c.env, l.noColor)}
 	options := view.Options{Version: c.version, Out: s.out}
 	o.Version, o.Env, o.Environ = c.version, c.env, c.environ()
-	o.Console, o.Retrying = s.say, s.retrying
+	o.Console, o.Retrying, o.Stopped = s.say, s.retrying, s.stopped
 	s.Project = project.New(o)
 	options.Kind = s.Kind
 	if l.json {
@@ -55,7 +55,16 @@ func (s *session) say(line string) {
 
 // retrying says that a failure of the machine is tried again.
 func (s *session) retrying(pipeline string, err error, in time.Duration) {
-	d := diag.NewWarning(nil, "Trying again in "+in.Round(time.Millisecond).String(), fmt.Sprintf("Pipeline %s could not go on: %v.", pipeline, err))
+	s.warn(diag.NewWarning(nil, "Trying again in "+in.Round(time.Millisecond).String(), fmt.Sprintf("Pipeline %s could not go on: %v.", pipeline, err)))
+}
+
+// stopped says at once that a pipeline failed; its diagnostic follows when the others have ended, too.
+func (s *session) stopped(pipeline string, err error) {
+	s.warn(diag.NewWarning(nil, "A pipeline has stopped", fmt.Sprintf("Pipeline %s: %v. The others go on.", pipeline, err)))
+}
+
+// warn shows a warning while something is running.
+func (s *session) warn(d diag.Diagnostic) {
 	if s.lines != nil {
 		s.lines.Diagnostic(d, diag.Encode(diag.Diagnostics{d}, nil)[0])
 		return

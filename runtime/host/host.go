@@ -30,6 +30,8 @@ type Options struct {
 	Wait func(ctx context.Context, d time.Duration) error
 	// Retrying is told of machine failures that are tried again after a while; nil: nobody listens.
 	Retrying func(pipeline string, err error, in time.Duration)
+	// Stopped is told, in Run, of a pipeline that failed for good while others go on; nil: nobody listens.
+	Stopped func(pipeline string, err error)
 	// Store overrides how the store is opened; Dir and MemoryBudget are filled in when empty.
 	Store store.Options
 }
@@ -56,6 +58,9 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	}
 	if o.Retrying == nil {
 		o.Retrying = func(string, error, time.Duration) {}
+	}
+	if o.Stopped == nil {
+		o.Stopped = func(string, error) {}
 	}
 	if o.Out == nil {
 		o.Out = func(string) {}

@@ -232,11 +232,15 @@ func (h *Host) openEngine(ctx context.Context, dirs []string) (*query.Engine, er
 	return e, nil
 }
 
-// job makes a job of the generations that serve; beside are sinks being built, for what they were given but not delivered.
+// job makes a job of the generations that serve. Sinks being built take part only where the outbox holds something for them.
 func (w *workshop) job(ctx context.Context, o job.Options) (*job.Job, error) {
+	pending, err := job.OutboxSinks(w.host.store, w.pipeline.id)
+	if err != nil {
+		return nil, err
+	}
 	for _, a := range w.pipeline.members {
 		r := w.record(a)
-		if a.Block == addr.Sink && r.Building != nil {
+		if a.Block == addr.Sink && r.Building != nil && pending[r.Building.ID] {
 			s, err := w.sink(ctx, a, newest)
 			if err != nil {
 				return nil, err

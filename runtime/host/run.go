@@ -60,7 +60,11 @@ func (r *runner) together(ctx context.Context, all []*pipeline) error {
 	failures := make([]error, len(all))
 	var running sync.WaitGroup
 	for i, p := range all {
-		running.Go(func() { failures[i] = r.run(ctx, p) })
+		running.Go(func() {
+			if failures[i] = r.run(ctx, p); failures[i] != nil && len(all) > 1 {
+				r.host.opts.Stopped(p.name, failures[i])
+			}
+		})
 	}
 	running.Wait()
 	return errors.Join(failures...)

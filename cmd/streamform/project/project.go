@@ -33,6 +33,8 @@ type Options struct {
 	Console   func(line string)   // where sink.console prints
 	// Retrying is told of failures of the machine that are tried again.
 	Retrying func(pipeline string, err error, in time.Duration)
+	// Stopped is told of a pipeline that failed for good while others go on.
+	Stopped func(pipeline string, err error)
 }
 
 // Project is an opened folder. What a call needs (configuration, recorded state,
@@ -155,7 +157,7 @@ func (p *Project) newHost(ctx context.Context, dir string) (*host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return host.Open(ctx, host.Options{DataDir: dir, ProjectDir: env.Dir, Definitions: p.defs, Version: p.o.Version, Out: env.Out, Retrying: p.o.Retrying})
+	return host.Open(ctx, host.Options{DataDir: dir, ProjectDir: env.Dir, Definitions: p.defs, Version: p.o.Version, Out: env.Out, Retrying: p.o.Retrying, Stopped: p.o.Stopped})
 }
 
 // env is what connectors that are opened here may know; nothing is staged.
