@@ -264,7 +264,10 @@ func (w *workshop) job(ctx context.Context, o job.Options) (*job.Job, error) {
 		return nil, err
 	}
 	o.ID, o.Name, o.Trigger = w.pipeline.id, w.pipeline.name, w.pipeline.trigger
-	o.Store, o.Engine, o.Now, o.Wait, o.Retrying = w.host.store, w.engine, w.host.opts.Now, w.host.opts.Wait, w.host.opts.Retrying
+	o.Store, o.Engine, o.Now, o.Wait = w.host.store, w.engine, w.host.opts.Now, w.host.opts.Wait
+	if o.Retrying == nil {
+		o.Retrying = w.host.opts.Retrying
+	}
 	return job.New(o)
 }
 

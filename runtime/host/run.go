@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/streamform/streamform/runtime/job"
 )
@@ -20,15 +21,15 @@ func (h *Host) Run(ctx context.Context, once bool, report func(job.Progress)) er
 	if err != nil {
 		return err
 	}
-	var mu sync.Mutex
-	o := job.Options{Report: func(p job.Progress) {
-		mu.Lock()
-		defer mu.Unlock()
+	r := runner{host: h, network: n, once: once}
+	r.options.Report = func(p job.Progress) {
 		if report != nil {
-			report(p)
+			r.tell(func() { report(p) })
 		}
-	}}
-	r := runner{host: h, network: n, options: o, once: once}
+	}
+	r.options.Retrying = func(pipeline string, err error, in time.Duration) {
+		r.tell(func() { h.opts.Retrying(pipeline, err, in) })
+	}
 	if once {
 		r.options.Attempts = attempts
 		return r.inTurn(ctx, all)
@@ -43,6 +44,14 @@ type runner struct {
 	options job.Options
 	once    bool
 	opening sync.Mutex // what opening does to the catalog is done by one pipeline at a time
+	telling sync.Mutex
+}
+
+// tell lets one pipeline at a time speak.
+func (r *runner) tell(say func()) {
+	r.telling.Lock()
+	defer r.telling.Unlock()
+	say()
 }
 
 func (r *runner) inTurn(ctx context.Context, all []*pipeline) error {
@@ -62,7 +71,7 @@ func (r *runner) together(ctx context.Context, all []*pipeline) error {
 	for i, p := range all {
 		running.Go(func() {
 			if failures[i] = r.run(ctx, p); failures[i] != nil && len(all) > 1 {
-				r.host.opts.Stopped(p.name, failures[i])
+				r.tell(func() { r.host.opts.Stopped(p.name, failures[i]) })
 			}
 		})
 	}
