@@ -1,11 +1,13 @@
 package acceptance
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-exec/tfexec"
 	tfjson "github.com/hashicorp/terraform-json"
@@ -68,6 +70,18 @@ func TestTerraformExec(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, valid.Valid)
 	require.Zero(t, valid.ErrorCount)
+
+	p.write("broken.sf.hcl", "view \"broken\" {\n  sql = \"SELECT nothing FROM purchases\"\n}\n")
+	valid, err = tf.Validate(ctx)
+	require.NoError(t, err)
+	require.False(t, valid.Valid)
+	require.Equal(t, 1, valid.ErrorCount)
+	require.Len(t, valid.Diagnostics, 1)
+	require.Equal(t, tfjson.DiagnosticSeverityError, valid.Diagnostics[0].Severity)
+	require.Equal(t, "broken.sf.hcl", valid.Diagnostics[0].Range.Filename)
+	require.Equal(t, 2, valid.Diagnostics[0].Range.Start.Line)
+	require.Equal(t, "nothing", valid.Diagnostics[0].Snippet.Code[valid.Diagnostics[0].Snippet.HighlightStartOffset:valid.Diagnostics[0].Snippet.HighlightEndOffset])
+	require.NoError(t, os.Remove(p.path("broken.sf.hcl")))
 
 	planFile := p.path("p.plan")
 	changes, err := tf.Plan(ctx, tfexec.Out(planFile))
@@ -197,6 +211,22 @@ func TestTerraformExecState(t *testing.T) {
 	require.NoError(t, tf.ForceUnlock(ctx, held.ID))
 	_, err = tf.Plan(ctx)
 	require.NoError(t, err)
+}
+
+// TestLockTimeout waits for a lock that is released in time.
+func TestLockTimeout(t *testing.T) {
+	p, _ := driven(t)
+	other := local.Open(p.path(local.DefaultName))
+	held := state.NewLockInfo("OperationTypeApply", "0.1.0", other.Path())
+	require.NoError(t, other.Lock(t.Context(), held))
+	refused := p.try("plan", "-lock-timeout=100ms")
+	require.Equal(t, 1, refused.code)
+	require.Contains(t, refused.stdout, "Acquiring state lock. This may take a few moments...")
+	require.Contains(t, refused.stderr, "streamform force-unlock "+held.ID)
+	require.Equal(t, 0, p.try("plan", "-lock=false").code)
+	released := time.AfterFunc(time.Second, func() { _ = other.Unlock(context.Background(), held.ID) })
+	defer released.Stop()
+	p.must("plan", "-lock-timeout=1m")
 }
 
 // requireActions wants each address to have the action, and nothing else to change.

@@ -27,12 +27,8 @@ func (p *Project) Apply(ctx context.Context, made *plan.Plan, hooks apply.Hooks)
 		more, err := findings(p.config, err)
 		return nil, append(ds, more...), err
 	}
-	held, err := h.Facts(ctx)
-	if err != nil {
-		return nil, ds, fmt.Errorf("asking the runtime who it is: %w", err)
-	}
 	result, err := apply.Run(ctx, apply.Input{
-		Plan: made, Store: store, Target: &target{host: h, id: held.RuntimeID}, Hooks: hooks, Version: p.o.Version,
+		Plan: made, Store: store, Target: &target{host: h, id: h.ID()}, Hooks: hooks, Version: p.o.Version,
 	})
 	if err == nil {
 		return &result, ds, nil

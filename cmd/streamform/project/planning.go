@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"errors"
 
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/state"
 )
@@ -64,9 +66,10 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 		in.Graph, in.Relations, in.Inferred = b.graph, b.result.Relations, extents(b.result.Inferred)
 	}
 	if r.Refresh {
-		if in.Facts, err = p.facts(ctx); err != nil {
-			more, err := findings(p.config, err)
-			return nil, append(ds, more...), err
+		in.Facts, more, err = p.facts(ctx)
+		ds = append(ds, more...)
+		if err != nil || ds.Failed() {
+			return nil, ds, err
 		}
 	}
 	made, more := plan.Make(in)
@@ -107,14 +110,22 @@ func extents(sampled map[addr.Resource]bind.Inferred) map[addr.Resource]plan.Ext
 	return out
 }
 
-func (p *Project) facts(ctx context.Context) (*plan.Facts, error) {
+// facts asks the runtime what it holds. A source that cannot be listed is a warning: what it would cost
+// to read is then unknown, and it may be what the plan takes away.
+func (p *Project) facts(ctx context.Context) (*plan.Facts, diag.Diagnostics, error) {
 	h, err := p.openHost(ctx)
 	if err != nil {
-		return nil, err
+		ds, err := findings(p.config, err)
+		return nil, ds, err
 	}
 	f, err := h.Facts(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("asking the runtime what it holds: %w", err)
+	var ds diag.Diagnostics
+	for _, e := range split(err) {
+		var unlisted *connector.UserError
+		if !errors.As(e, &unlisted) {
+			return nil, ds, fmt.Errorf("asking the runtime what it holds: %w", e)
+		}
+		ds = append(ds, diag.NewWarning(nil, unlisted.Summary, unlisted.Detail))
 	}
 	out := facts(f)
 	for a, held := range p.extents {
@@ -122,7 +133,7 @@ func (p *Project) facts(ctx context.Context) (*plan.Facts, error) {
 			out.Sources[a] = held
 		}
 	}
-	return out, nil
+	return out, ds, nil
 }
 
 func addresses(ds diag.Diagnostics, flag string, texts []string) ([]addr.Resource, diag.Diagnostics) {

@@ -139,7 +139,7 @@ func (p *Project) save(ctx context.Context, next *state.Document) error {
 func stateFile(path string) (d *state.Document, isState bool, err error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, false, fmt.Errorf("reading %s: %w", path, err)
+		return nil, false, nil // the saved plan it might have been is complained about
 	}
 	if text = bytes.TrimSpace(text); len(text) == 0 || text[0] != '{' {
 		return nil, false, nil

@@ -42,7 +42,7 @@ func (p *Project) OpenSaved(path string) (diag.Diagnostics, error) {
 	case errors.As(err, &unusable):
 		return diag.Diagnostics{diag.NewError(nil, "Failed to read the saved plan", sentence(unusable.Error())+" Make a new one with: streamform plan -out=FILE")}, nil
 	case err != nil:
-		return nil, fmt.Errorf("reading the saved plan: %w", err)
+		return diag.Diagnostics{diag.NewError(nil, "Failed to read the given file", sentence(err.Error()))}, nil
 	}
 	p.saved, p.files = saved, saved.Files
 	return nil, nil

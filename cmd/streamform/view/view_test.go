@@ -77,14 +77,14 @@ func TestProgressInAPipe(t *testing.T) {
 func TestProgressOnATerminal(t *testing.T) {
 	var out bytes.Buffer
 	c := &clockAt{t: time.Unix(1000, 0)}
-	b := &bar{to: Terminal{Writer: &out, Interactive: true, Width: 60}, now: c.now}
+	b := &bar{to: Terminal{Writer: &out, Interactive: true, Width: 80}, now: c.now}
 	for range 100 { // one second
 		b.show(apply.Progress{Rows: 5, Bytes: 500, TotalBytes: 1000})
 		c.t = c.t.Add(10 * time.Millisecond)
 	}
 	require.LessOrEqual(t, strings.Count(out.String(), "\r"), 10, "at most ten a second")
 	for _, line := range strings.Split(out.String(), "\r\x1b[K")[1:] {
-		require.LessOrEqual(t, len([]rune(line)), 59)
+		require.LessOrEqual(t, len([]rune(line)), 79)
 		require.Contains(t, line, "[██████████░░░░░░░░░░]  50% 5 rows, 500 B of 1.00 kB")
 	}
 	b.clear()
