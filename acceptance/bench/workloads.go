@@ -25,7 +25,7 @@ func workloads() []workload {
 		},
 		{
 			name: "aggregate", title: "200,160 groups by key and hour → Delta", block: "view", target: "1.5",
-			sql: "SELECT key, time_bucket(INTERVAL 1 HOUR, happened_at) AS hour, count(*) AS n, sum(value) AS total FROM events GROUP BY ALL",
+			sql: "SELECT key, time_bucket(INTERVAL 1 HOUR, happened_at) AS hour, count(*) AS n, CAST(sum(value) AS BIGINT) AS total FROM events GROUP BY ALL",
 		},
 	}
 }
