@@ -32,6 +32,7 @@ type ledger struct {
 	id    string
 	last  int64
 	known map[string]Record // newest entry by path, as committed
+	whole bool              // known holds every path
 }
 
 func newLedger(s *store.Store, id string, last int64) *ledger {
@@ -55,8 +56,9 @@ func (l *ledger) newest(v *store.View, path string) (Record, bool, error) {
 	if record, ok := l.known[path]; ok {
 		return record, true, nil
 	}
-	if l.last == 0 {
-		return Record{}, false, nil
+	if err := l.prime(v); err != nil || l.whole {
+		record, ok := l.known[path]
+		return record, ok, err
 	}
 	data, ok, err := v.Meta(l.pathKey(path))
 	if err != nil || !ok {
@@ -74,12 +76,26 @@ func (l *ledger) newest(v *store.View, path string) (Record, bool, error) {
 	return record, true, nil
 }
 
+// prime reads the whole ledger at once where it fits into memory: a listing asks for every path.
+func (l *ledger) prime(v *store.View) error {
+	if l.whole || l.last > maxCached {
+		return nil
+	}
+	l.whole = true // unless there are more paths than remember takes
+	return Records(v, l.id, func(r Record) error {
+		l.remember(r)
+		return nil
+	})
+}
+
 func (l *ledger) remember(r Record) {
 	if old, ok := l.known[r.Path]; ok && old.Ordinal > r.Ordinal {
 		return
 	}
 	if _, ok := l.known[r.Path]; ok || len(l.known) < maxCached {
 		l.known[r.Path] = r
+	} else {
+		l.whole = false
 	}
 }
 
