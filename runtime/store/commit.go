@@ -107,12 +107,13 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 		return nil, err
 	}
 	p.keys, p.bytes = t.keys, t.bytes
-	kept := p.items[:0]
+	// The records that stay are copied into the order of their hashes: everything later walks them in memory order.
+	kept, ordered := p.items[:0], make([]byte, 0, len(b.records))
 	for n, h := range p.items {
 		if n%ahead == 0 {
 			t.warm(p.items[n:])
 		}
-		key, value := splitRecord(b.records[h.at:])
+		key, value, length := cutRecord(b.records[h.at:])
 		old := t.value(h.hash, key)
 		if old == nil && value == nil || old != nil && value != nil && bytes.Equal(old, value) {
 			continue
@@ -125,9 +126,10 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 			p.keys++
 			p.bytes += int64(len(key) + len(value))
 		}
-		kept = append(kept, h)
+		kept = append(kept, hashed{h.hash, len(ordered)})
+		ordered = append(ordered, b.records[h.at:h.at+length]...)
 	}
-	p.items = kept
+	p.items, b.records = kept, ordered
 	return p, nil
 }
 
@@ -198,19 +200,11 @@ func (s *Store) encode(pb *pebble.Batch, b *Batch, all []*prepared, number uint6
 func (p *prepared) encode(pb *pebble.Batch, number uint64) int {
 	c := changes{dropped: p.dropped, keys: p.keys, bytes: p.bytes, n: len(p.items)}
 	head := c.appendHead(nil)
-	size := len(head) + 4
-	for _, h := range p.items {
-		_, _, n := cutRecord(p.batch.records[h.at:])
-		size += n
-	}
+	size := len(head) + len(p.batch.records) + 4
 	key := changesKey(number, p.id)
 	op := pb.SetDeferred(len(key), size)
 	copy(op.Key, key)
-	value := append(op.Value[:0], head...)
-	for _, h := range p.items {
-		_, _, n := cutRecord(p.batch.records[h.at:])
-		value = append(value, p.batch.records[h.at:h.at+n]...)
-	}
+	value := append(append(op.Value[:0], head...), p.batch.records...)
 	appendSum(value)
 	_ = op.Finish()
 	return size

@@ -217,7 +217,7 @@ func TestStoreEqualsMap(t *testing.T) {
 		{"keys whose hashes collide", 200, func(k []byte) uint64 { return xxh64(k) & 3 << 62 }},
 		{"all hashes equal", 30, func([]byte) uint64 { return ^uint64(0) }},
 	} {
-		for seed := range uint64(5) {
+		for seed := range uint64(4) {
 			t.Run(fmt.Sprintf("%s/%d", test.name, seed), func(t *testing.T) {
 				w := both{r: rand.New(rand.NewPCG(seed, 1)), m: newModel(), keys: test.keys}
 				runModel(t, w, test.hash)

@@ -86,6 +86,7 @@ type Store struct {
 	failed  atomic.Pointer[error]
 	waiting waiting
 	done    chan struct{}
+	closed  sync.Once
 	folder  sync.WaitGroup
 }
 
@@ -108,8 +109,13 @@ func (s *Store) fail(err error) error {
 }
 
 // Close releases the directory. All views must have been closed. What is not folded
-// yet is read back by Open.
-func (s *Store) Close() error {
+// yet is read back by Open. Closing twice is harmless.
+func (s *Store) Close() (err error) {
+	s.closed.Do(func() { err = s.close() })
+	return err
+}
+
+func (s *Store) close() error {
 	close(s.done)
 	s.waiting.close()
 	s.folder.Wait()

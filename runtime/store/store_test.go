@@ -53,6 +53,7 @@ func TestIdentityStays(t *testing.T) {
 	s = opened(t, Options{Dir: dir})
 	require.Equal(t, id, s.ID())
 	require.NoError(t, s.Close())
+	require.NoError(t, s.Close(), "closing twice")
 	other := opened(t, Options{Dir: filepath.Join(t.TempDir(), "data")})
 	require.NotEqual(t, id, other.ID())
 	require.NoError(t, other.Close())
