@@ -147,6 +147,9 @@ func TestTerraformExecApplyJSON(t *testing.T) {
 			UI        string `json:"ui"`
 		}
 		require.NoError(t, json.Unmarshal([]byte(line), &fields), line)
+		message, err := tfjson.UnmarshalLogMessage([]byte(line))
+		require.NoError(t, err, line)
+		require.Equal(t, fields.Message, message.Message())
 		require.Equal(t, "streamform.ui", fields.Module)
 		require.NotEmpty(t, fields.Message)
 		require.NotEmpty(t, fields.Timestamp)

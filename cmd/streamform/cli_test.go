@@ -6,7 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/spf13/cobra"
@@ -178,6 +180,22 @@ func TestCrashIsReported(t *testing.T) {
 	require.Equal(t, exitCrash, guarded(&out, func() int { panic("broken promise") }))
 	require.Contains(t, out.String(), "panic: broken promise")
 	require.Equal(t, 3, guarded(&out, func() int { return 3 }))
+}
+
+// TestFirstInterrupt ends the context, so that the work in hand is finished in order.
+func TestFirstInterrupt(t *testing.T) {
+	var errOut bytes.Buffer
+	s := &session{c: &cli{errOut: &errOut}}
+	ctx, stop := s.interruptible(t.Context(), "Finishing the epochs in hand...")
+	require.NoError(t, ctx.Err())
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGTERM))
+	select {
+	case <-ctx.Done():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the interrupt did not end the context")
+	}
+	stop()
+	require.Contains(t, errOut.String(), "Interrupt received.\nFinishing the epochs in hand...\nGracefully shutting down...")
 }
 
 func TestFormat(t *testing.T) {
