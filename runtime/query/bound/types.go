@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Type is a DuckDB type as the plan writes it.
@@ -149,6 +150,8 @@ func (v Value) SQL() (string, error) {
 			return Text(s), nil
 		}
 		return "CAST(" + Text(s) + " AS " + typ + ")", nil
+	case "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE":
+		return v.timeSQL(typ)
 	}
 	return "", Unsupportedf("a constant of type %s", v.Type.ID)
 }
@@ -181,4 +184,34 @@ func (v Value) decimalSQL(typ string) (string, error) {
 func (v Value) hugeSQL(typ string) (string, error) {
 	digits, err := v.integer()
 	return "CAST('" + digits + "' AS " + typ + ")", err
+}
+
+// timeSQL writes a point in time, which the plan counts in units of its type from the start of 1970.
+func (v Value) timeSQL(typ string) (string, error) {
+	var n int64
+	if json.Unmarshal(v.Data, &n) != nil {
+		return "", Unsupportedf("a constant of type %s of an unknown form", typ)
+	}
+	var t time.Time
+	layout := "2006-01-02 15:04:05.999999999"
+	switch v.Type.ID {
+	case "DATE":
+		t, layout = time.Unix(0, 0).UTC().AddDate(0, 0, int(n)), time.DateOnly
+	case "TIMESTAMP_S":
+		t = time.Unix(n, 0).UTC()
+	case "TIMESTAMP_MS":
+		t = time.UnixMilli(n).UTC()
+	case "TIMESTAMP_NS":
+		t = time.Unix(0, n).UTC()
+	default:
+		t = time.UnixMicro(n).UTC()
+	}
+	if t.Year() < 1 || t.Year() > 9999 {
+		return "", Unsupportedf("a %s that is infinite or far away", typ)
+	}
+	text := t.Format(layout)
+	if v.Type.ID == "TIMESTAMP WITH TIME ZONE" {
+		text += "+00"
+	}
+	return "CAST(" + Text(text) + " AS " + typ + ")", nil
 }

@@ -11,6 +11,9 @@ func (s *splitter) join(op *bound.Op) (*bound.Op, bool, error) {
 	if len(op.Children) != 2 || op.DelimFlipped {
 		return nil, false, bound.Unsupportedf("%s", bound.Describe(op))
 	}
+	if op.JoinType == "MARK" {
+		return s.mark(op)
+	}
 	left, err := s.input(op.Children[0])
 	if err != nil {
 		return nil, false, err
