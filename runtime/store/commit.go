@@ -41,6 +41,10 @@ func (s *Store) Commit(b *Batch) error {
 	if b.empty() {
 		return nil
 	}
+	if err := s.roomFor(b.size); err != nil {
+		b.err = nil
+		return fmt.Errorf("committing: %w", err)
+	}
 	if err := s.waiting.forRoom(s); err != nil {
 		return fmt.Errorf("committing: %w", err)
 	}
