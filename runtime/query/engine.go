@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/apache/arrow-go/v18/arrow"
 	"path/filepath"
 	"strings"
 
@@ -26,7 +27,9 @@ type EngineOptions struct {
 type Engine struct {
 	conn    *duck.Conn
 	tempDir string
-	tables  int // names given to tables so far in this epoch
+	tables  int  // names given to tables so far in this epoch
+	open    bool // a transaction is open; rolling it back drops all it made
+	schemas map[string]*arrow.Schema
 }
 
 const defaultMemory = 1 << 30
@@ -56,7 +59,7 @@ func OpenEngine(ctx context.Context, o EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the query engine: %w", err)
 	}
-	return &Engine{conn: conn, tempDir: temp}, nil
+	return &Engine{conn: conn, tempDir: temp, schemas: map[string]*arrow.Schema{}}, nil
 }
 
 func absolute(dirs []string) ([]string, error) {
@@ -87,8 +90,29 @@ type DataError struct {
 
 func (e *DataError) Error() string { return e.Relation + ": " + e.Summary + ": " + e.Detail }
 
+// begin starts an epoch or a query. In a transaction a failed statement ends all, so what
+// means to go on after one does without.
+func (e *Engine) begin(ctx context.Context, transaction bool) error {
+	if !transaction {
+		return nil
+	}
+	if err := e.conn.Exec(ctx, "BEGIN"); err != nil {
+		return fmt.Errorf("starting the engine's transaction: %w", err)
+	}
+	e.open = true
+	return nil
+}
+
 // clear drops every table, view and schema an epoch or a query made.
 func (e *Engine) clear(ctx context.Context) error {
+	e.tables = 0
+	if e.open {
+		e.open = false
+		if err := e.conn.Exec(ctx, "ROLLBACK"); err != nil {
+			return fmt.Errorf("clearing the engine: %w", err)
+		}
+		return nil
+	}
 	rows, err := e.conn.Text(ctx, "SELECT schema_name, table_name, 'TABLE' FROM duckdb_tables() WHERE NOT internal UNION ALL "+
 		"SELECT schema_name, view_name, 'VIEW' FROM duckdb_views() WHERE NOT internal")
 	if err != nil {
@@ -99,7 +123,6 @@ func (e *Engine) clear(ctx context.Context) error {
 			return fmt.Errorf("clearing the engine: %w", err)
 		}
 	}
-	e.tables = 0
 	return nil
 }
 

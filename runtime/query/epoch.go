@@ -37,7 +37,10 @@ type epoch struct {
 func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{},
 		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}}}
-	err := ep.run(ctx)
+	err := e.begin(ctx, !w.Careful)
+	if err == nil {
+		err = ep.run(ctx)
+	}
 	if clearErr := e.clear(context.WithoutCancel(ctx)); clearErr != nil {
 		err = errors.Join(err, clearErr)
 	}
@@ -190,15 +193,17 @@ func (ep *epoch) materialize(ctx context.Context, c *change) error {
 	return ep.countChange(ctx, c)
 }
 
+// countChange counts both sides of a change.
 func (ep *epoch) countChange(ctx context.Context, c *change) error {
-	var err error
-	if c.counts.Inserted, err = ep.count(ctx, c.inserted); err != nil {
+	sql := "SELECT CAST(count(*) AS VARCHAR), '0' FROM " + c.inserted
+	if c.deleted != "" {
+		sql = fmt.Sprintf("SELECT CAST((SELECT count(*) FROM %s) AS VARCHAR), CAST((SELECT count(*) FROM %s) AS VARCHAR)", c.inserted, c.deleted)
+	}
+	rows, err := ep.conn.Text(ctx, sql)
+	if err != nil {
 		return err
 	}
-	c.counts.Deleted = 0
-	if c.deleted != "" {
-		c.counts.Deleted, err = ep.count(ctx, c.deleted)
-	}
+	_, err = fmt.Sscan(*rows[0][0]+" "+*rows[0][1], &c.counts.Inserted, &c.counts.Deleted)
 	return err
 }
 
@@ -315,22 +320,35 @@ func (ep *epoch) finish(ctx context.Context, p *Program, inputs map[string]*chan
 
 // consolidate leaves the net difference: a row both taken back and inserted is no change.
 func (ep *epoch) consolidate(ctx context.Context, c *change, deleted string) error {
-	plus, err := ep.table(ctx, "SELECT * FROM "+c.inserted)
+	net, err := ep.table(ctx, fmt.Sprintf("SELECT * EXCLUDE (sf$w), CAST(sum(sf$w) AS BIGINT) AS sf$n FROM (SELECT *, 1 AS sf$w FROM %s UNION ALL SELECT *, -1 FROM %s) GROUP BY ALL HAVING sum(sf$w) <> 0",
+		c.inserted, deleted))
 	if err != nil {
 		return err
 	}
-	minus, err := ep.table(ctx, "SELECT * FROM "+deleted)
+	rows, err := ep.conn.Text(ctx, "SELECT CAST(coalesce(sum(sf$n) FILTER (sf$n > 0), 0) AS VARCHAR), CAST(coalesce(-sum(sf$n) FILTER (sf$n < 0), 0) AS VARCHAR), "+
+		"CAST(coalesce(max(abs(sf$n)), 0) AS VARCHAR) FROM "+net)
 	if err != nil {
 		return err
 	}
-	if c.inserted, err = ep.table(ctx, fmt.Sprintf("FROM %s EXCEPT ALL FROM %s", plus, minus)); err != nil {
+	var most int64
+	if _, err := fmt.Sscan(*rows[0][0]+" "+*rows[0][1]+" "+*rows[0][2], &c.counts.Inserted, &c.counts.Deleted, &most); err != nil {
 		return err
 	}
-	if c.deleted, err = ep.table(ctx, fmt.Sprintf("FROM %s EXCEPT ALL FROM %s", minus, plus)); err != nil {
-		return err
+	c.inserted, c.deleted, c.stored = repeated(c.columns, net, "sf$n", most), repeated(c.columns, net, "-sf$n", most), true
+	return nil
+}
+
+// repeated reads the rows of one sign, each as often as it counts.
+func repeated(columns batch.Schema, net, weight string, most int64) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = bound.Ident(c.Name)
 	}
-	c.stored = true
-	return ep.countChange(ctx, c)
+	list := strings.Join(names, ", ")
+	if most <= 1 {
+		return fmt.Sprintf("(SELECT %s FROM %s WHERE %s > 0)", list, net, weight)
+	}
+	return fmt.Sprintf("(SELECT %s FROM (SELECT *, unnest(range(%s)) AS sf$r FROM %s WHERE %s > 0))", list, weight, net, weight)
 }
 
 // side puts one side of each input's change in the place of its leaf.

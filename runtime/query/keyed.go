@@ -130,7 +130,7 @@ func (r *keyedRun) sideRows(ctx context.Context, i int, from string) (string, ma
 	if err != nil {
 		return "", nil, err
 	}
-	sql := "SELECT " + strings.Join(append(asRemembered(compile.Numbered("k", len(r.k.KeyTypes)), r.k.KeyTypes), asRemembered(names, r.k.InputTypes[i])...), ", ") + " FROM " + table + " ORDER BY rowid"
+	sql := "SELECT " + strings.Join(append(asRemembered(compile.Numbered("k", len(r.k.KeyTypes)), r.k.KeyTypes), asRemembered(names, r.k.InputTypes[i])...), ", ") + " FROM " + table
 	keys, rows, err := r.encode(ctx, sql, len(r.k.KeyTypes))
 	if err != nil {
 		return "", nil, err

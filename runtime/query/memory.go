@@ -29,7 +29,7 @@ type loader struct {
 
 // loader prepares a table of the given columns; casts is a select list with the types the rows are remembered with.
 func (e *Engine) loader(ctx context.Context, columns, casts []string) (*loader, error) {
-	schema, err := e.conn.Schema(ctx, "SELECT "+strings.Join(casts, ", "))
+	schema, err := e.schema(ctx, "SELECT "+strings.Join(casts, ", "))
 	if err != nil {
 		return nil, fmt.Errorf("reading keyed data: %w", err)
 	}
@@ -38,6 +38,18 @@ func (e *Engine) loader(ctx context.Context, columns, casts []string) (*loader, 
 		return nil, fmt.Errorf("reading keyed data: %w", err)
 	}
 	return &loader{engine: e, table: e.name(), columns: columns, decoder: d}, nil
+}
+
+// schema is the Arrow schema of a query's result; it is asked for once.
+func (e *Engine) schema(ctx context.Context, sql string) (*arrow.Schema, error) {
+	if s, ok := e.schemas[sql]; ok {
+		return s, nil
+	}
+	s, err := e.conn.Schema(ctx, sql)
+	if err == nil {
+		e.schemas[sql] = s
+	}
+	return s, err
 }
 
 func (l *loader) append(parts ...[]byte) error {

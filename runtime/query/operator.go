@@ -89,7 +89,7 @@ func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate
 	}
 	if !found(old) && !a.Retracts {
 		ep.remember(relation, Remember{Operator: a.ID, Keys: keys, Values: values})
-		return ep.fresh(ctx, a, now)
+		return fresh(a, now, len(keys)), nil
 	}
 	before, err := ep.loadOld(ctx, a, old)
 	if err != nil {
@@ -102,7 +102,7 @@ func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate
 	if err := ep.rememberMerged(ctx, relation, a, merged); err != nil {
 		return nil, err
 	}
-	return ep.corrected(ctx, a, merged)
+	return corrected(a, merged), nil
 }
 
 func found(values [][]byte) bool {
@@ -128,19 +128,18 @@ func mergeSQL(a compile.Aggregate, now, before string) string {
 	for i, p := range a.PartialNames() {
 		list = append(list, fmt.Sprintf("o.%s AS o%d", p, i))
 	}
-	return fmt.Sprintf("SELECT %s FROM (SELECT rowid AS i, * FROM %s) n LEFT JOIN %s o ON n.i = o.i", strings.Join(list, ", "), now, before)
+	return fmt.Sprintf("SELECT %s FROM (SELECT row_number() OVER () - 1 AS i, * FROM %s) n LEFT JOIN %s o ON n.i = o.i", strings.Join(list, ", "), now, before)
 }
 
-// fresh is the change of groups that nothing was remembered of.
-func (ep *epoch) fresh(ctx context.Context, a compile.Aggregate, now string) (*change, error) {
-	n, err := ep.count(ctx, now)
+// fresh is the change of n groups that nothing was remembered of.
+func fresh(a compile.Aggregate, now string, n int) *change {
 	list := strings.Join(compile.OutputList(a.Aggregate), ", ")
 	return &change{columns: a.OutputColumns(), inserted: "(SELECT " + list + " FROM " + now + ")", appendOnly: a.AppendOnly,
-		counts: batch.Counts{Inserted: n}}, err
+		counts: batch.Counts{Inserted: int64(n)}}
 }
 
 // corrected is the change of merged groups: the new row of each that differs, and the row it had.
-func (ep *epoch) corrected(ctx context.Context, a compile.Aggregate, merged string) (*change, error) {
+func corrected(a compile.Aggregate, merged string) *change {
 	list := strings.Join(compile.OutputList(a.Aggregate), ", ")
 	alive := merged
 	if a.Retracts && !a.Scalar() {
@@ -153,8 +152,7 @@ func (ep *epoch) corrected(ctx context.Context, a compile.Aggregate, merged stri
 	condition := strings.Join(differs, " OR ")
 	inserted := fmt.Sprintf("(SELECT %s FROM %s WHERE %s)", list, alive, condition)
 	if a.AppendOnly {
-		n, err := ep.count(ctx, inserted)
-		return &change{columns: a.OutputColumns(), inserted: inserted, appendOnly: true, counts: batch.Counts{Inserted: n}}, err
+		return &change{columns: a.OutputColumns(), inserted: inserted, appendOnly: true, counts: batch.Counts{Inserted: -1}}
 	}
 	was := a.GroupNames()
 	for i, p := range a.PartialNames() {
@@ -162,8 +160,7 @@ func (ep *epoch) corrected(ctx context.Context, a compile.Aggregate, merged stri
 	}
 	deleted := fmt.Sprintf("(SELECT %s FROM (SELECT %s FROM %s WHERE had AND (%s)))", list, strings.Join(was, ", "), merged,
 		strings.Join(append(differs[1:], "false"), " OR "))
-	c := &change{columns: a.OutputColumns(), inserted: inserted, deleted: deleted}
-	return c, ep.countChange(ctx, c)
+	return &change{columns: a.OutputColumns(), inserted: inserted, deleted: deleted, counts: batch.Counts{Inserted: -1, Deleted: -1}}
 }
 
 // loadOld makes a table of remembered partials, each with the number of the row it belongs to.
@@ -199,7 +196,7 @@ func (ep *epoch) remember(relation string, r Remember) {
 // encodeGroups encodes a table of groups and partials as keys and values, in row order.
 func (ep *epoch) encodeGroups(ctx context.Context, a compile.Aggregate, table string) (keys, values [][]byte, err error) {
 	sql := "SELECT " + strings.Join(append(asRemembered(a.GroupNames(), a.GroupTypes), asRemembered(a.PartialNames(), a.PartialTypes)...), ", ") +
-		" FROM " + table + " ORDER BY rowid"
+		" FROM " + table
 	if a.Scalar() && len(a.PartialTypes) == 0 {
 		return [][]byte{{}}, [][]byte{{}}, nil
 	}
@@ -213,7 +210,7 @@ func (ep *epoch) rememberMerged(ctx context.Context, relation string, a compile.
 		return err
 	}
 	if a.Retracts && !a.Scalar() {
-		gone, err := ep.conn.Text(ctx, fmt.Sprintf("SELECT CAST(rowid AS VARCHAR) FROM %s WHERE p%d = 0", merged, a.Counter))
+		gone, err := ep.conn.Text(ctx, fmt.Sprintf("SELECT CAST(i AS VARCHAR) FROM (SELECT row_number() OVER () - 1 AS i, * FROM %s) WHERE p%d = 0", merged, a.Counter))
 		if err != nil {
 			return err
 		}

@@ -19,14 +19,21 @@ import (
 // Select answers a Reading. Only relations that the SQL names, directly or
 // through a stream, are loaded. Mistakes in the SQL are *Error.
 func (e *Engine) Select(ctx context.Context, r Reading) (*Rows, error) {
-	rows, err := e.open(ctx, r)
+	// Reading files with malformed records goes on after failed statements.
+	err := e.begin(ctx, !slices.ContainsFunc(r.Sources, func(s FileRows) bool {
+		return slices.ContainsFunc(s.Files, func(f batch.File) bool { return f.Careful })
+	}))
+	if err != nil {
+		return nil, err
+	}
+	rows, err := e.answer(ctx, r)
 	if err != nil {
 		return nil, errors.Join(err, e.clear(context.WithoutCancel(ctx)))
 	}
 	return rows, nil
 }
 
-func (e *Engine) open(ctx context.Context, r Reading) (*Rows, error) {
+func (e *Engine) answer(ctx context.Context, r Reading) (*Rows, error) {
 	s, err := statement.Parse(ctx, e.conn, r.SQL)
 	if err != nil {
 		return nil, err
@@ -216,6 +223,9 @@ func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
 
 // Load runs fn on everything a view holds as an insert-only change: for a new sink, or one that replaces its content.
 func (e *Engine) Load(ctx context.Context, h Held, fn func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error) error {
+	if err := e.begin(ctx, true); err != nil {
+		return err
+	}
 	err := e.load(ctx, h, fn)
 	return errors.Join(err, e.clear(context.WithoutCancel(ctx)))
 }

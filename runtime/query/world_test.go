@@ -53,7 +53,7 @@ func (m *memory) Blocks(fn func(block []byte) error) error {
 
 // world is one source, relations over it, and a plain DuckDB beside them.
 type world struct {
-	t        *testing.T
+	t        testing.TB
 	dir      string
 	engine   *query.Engine
 	oracle   *duck.Conn
@@ -63,7 +63,7 @@ type world struct {
 	memories map[string]*memory
 }
 
-func newWorld(t *testing.T, columns batch.Schema) *world {
+func newWorld(t testing.TB, columns batch.Schema) *world {
 	t.Helper()
 	oracle, err := duck.Open(context.Background())
 	require.NoError(t, err)
@@ -72,7 +72,7 @@ func newWorld(t *testing.T, columns batch.Schema) *world {
 }
 
 // newWorldBeside shares the plain DuckDB with other worlds.
-func newWorldBeside(t *testing.T, columns batch.Schema, oracle *duck.Conn) *world {
+func newWorldBeside(t testing.TB, columns batch.Schema, oracle *duck.Conn) *world {
 	w := &world{t: t, dir: t.TempDir(), memories: map[string]*memory{}, oracle: oracle,
 		scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: columns, OnMalformed: "quarantine"}}
 	w.restart()
