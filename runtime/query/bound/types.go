@@ -130,8 +130,10 @@ func (v Value) SQL() (string, error) {
 		return "CAST(NULL AS " + typ + ")", nil
 	}
 	switch v.Type.ID {
-	case "BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT":
-		if typ == "INTEGER" || typ == "BOOLEAN" {
+	case "BOOLEAN": // as DuckDB's parser reads true and false
+		return "CAST(" + Text(string(v.Data[:1])) + " AS BOOLEAN)", nil
+	case "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT":
+		if typ == "INTEGER" {
 			return string(v.Data), nil
 		}
 		return "CAST(" + string(v.Data) + " AS " + typ + ")", nil

@@ -14,6 +14,12 @@ func (s *splitter) join(op *bound.Op) (*bound.Op, bool, error) {
 	if op.JoinType == "MARK" {
 		return s.mark(op)
 	}
+	if op.Type == "LOGICAL_COMPARISON_JOIN" && op.JoinType == "INNER" {
+		var err error
+		if op, err = distinctEqualities(op); err != nil {
+			return nil, false, err
+		}
+	}
 	left, err := s.input(op.Children[0])
 	if err != nil {
 		return nil, false, err

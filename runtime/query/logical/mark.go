@@ -1,6 +1,10 @@
 package logical
 
-import "github.com/streamform/streamform/runtime/query/bound"
+import (
+	"cmp"
+
+	"github.com/streamform/streamform/runtime/query/bound"
+)
 
 // mark cuts the join behind IN and NOT IN, whose last column says whether the left value is among the right ones:
 // NULL where a NULL on either side leaves that open. So it is a left join with the distinct right values, beside
@@ -65,7 +69,7 @@ func test(operator string, e *bound.Expr) *bound.Expr {
 
 // truth is a constant of type BOOLEAN; an empty text is NULL.
 func truth(text string) *bound.Expr {
-	return &bound.Expr{Class: "BOUND_CONSTANT", Value: &bound.Value{Type: bound.Type{ID: "BOOLEAN"}, IsNull: text == "", Data: []byte(text)}}
+	return &bound.Expr{Class: "BOUND_CONSTANT", Value: &bound.Value{Type: bound.Type{ID: "BOOLEAN"}, IsNull: text == "", Data: []byte(cmp.Or(text, "null"))}}
 }
 
 func keptPositions(n int, keep []uint64) []int {
