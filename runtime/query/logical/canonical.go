@@ -158,8 +158,10 @@ func tagged(tag, base string, cols []string) []string {
 }
 
 // short keeps texts from doubling at every level.
-func short(s string) string {
-	if len(s) <= 160 {
+func short(s string) string { return atMost(160, s) }
+
+func atMost(limit int, s string) string {
+	if len(s) <= limit {
 		return s
 	}
 	return "#" + digest(s)
@@ -359,6 +361,10 @@ func (c canon) exprs(es []*bound.Expr) ([]string, error) {
 	return out, nil
 }
 
+// longest is where expressions are cut short. Below it, a filter above a projection and the same filter pushed
+// through it have one text.
+const longest = 4096
+
 // expr renders an expression with its commutative parts in a fixed order.
 func (c canon) expr(e *bound.Expr) (string, error) {
 	sorted, err := c.ordered(e)
@@ -366,5 +372,5 @@ func (c canon) expr(e *bound.Expr) (string, error) {
 		return "", err
 	}
 	text, err := bound.Scope(c.cols).SQL(sorted)
-	return short(text), err
+	return atMost(longest, text), err
 }
