@@ -76,11 +76,11 @@ func TestTruncatedFile(t *testing.T) {
 	require.Equal(t, fmt.Sprintf("%d,%d", 3+3901, 6+(100+4000)*3901/2), p.total())
 }
 
-// TestUnreadableFile names the file that may not be opened, and reads it when it may.
+// TestUnreadableFile sets a file aside that may not be opened, says so, and reads it when it may and was touched.
 func TestUnreadableFile(t *testing.T) {
 	p := newProject(t, "main.sf.hcl", countConfig, "landing/a.json", ids(1, 3), "landing/b.json", ids(4, 4))
 	require.NoError(t, os.Chmod(p.path("landing/b.json"), 0))
-	attempt := func(args ...string) (string, error) {
+	attempt := func(args ...string) string {
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		cmd := p.command(ctx, args...)
@@ -88,16 +88,19 @@ func TestUnreadableFile(t *testing.T) {
 			asNobody(t, p, cmd)
 		}
 		out, err := cmd.CombinedOutput()
-		return string(out), err
+		require.NoError(t, err, "%s", out)
+		return string(out)
 	}
-	out, err := attempt("apply", "-auto-approve")
-	require.Error(t, err, "%s", out)
-	require.Contains(t, out, "landing/b.json")
-	require.Contains(t, strings.ToLower(out), "permission denied")
+	require.Contains(t, attempt("apply", "-auto-approve"), "1 record malformed")
+	require.Equal(t, "3,6", p.total())
+	reason := p.must("query", "-csv", "SELECT _reason, _position ->> 'file' AS file FROM rows.malformed")
+	require.Contains(t, strings.ToLower(reason), "permission denied")
+	require.Contains(t, reason, "landing/b.json")
 
 	require.NoError(t, os.Chmod(p.path("landing/b.json"), 0o644))
-	out, err = attempt("apply", "-auto-approve")
-	require.NoError(t, err, "%s", out)
+	now := time.Now()
+	require.NoError(t, os.Chtimes(p.path("landing/b.json"), now, now))
+	attempt("run", "-once")
 	require.Equal(t, "4,10", p.total())
 }
 
@@ -156,16 +159,17 @@ func TestDiskFull(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can mount a small file system")
 	}
-	for _, folder := range []string{"lake", ".streamform"} {
+	for folder, size := range map[string]string{"lake": "8m", ".streamform": "4m"} {
 		t.Run(folder, func(t *testing.T) {
-			p := newProject(t, "main.sf.hcl", strings.Replace(countConfig, "SELECT id FROM rows", "SELECT id, md5(CAST(id AS VARCHAR)) || md5(CAST(id + 1 AS VARCHAR)) AS text FROM rows", 1))
+			p := newProject(t, "main.sf.hcl", strings.Replace(countConfig, "SELECT id FROM rows", "SELECT id, md5(CAST(id AS VARCHAR)) || md5(CAST(id + 1 AS VARCHAR)) AS text FROM rows", 1),
+				"each.sf.hcl", "view \"each\" {\n  sql = \"SELECT id, md5(CAST(id AS VARCHAR)) AS text, count(*) AS n FROM rows GROUP BY ALL\"\n}\n")
 			require.NoError(t, os.MkdirAll(p.path(folder), 0o700))
-			if err := syscall.Mount("tmpfs", p.path(folder), "tmpfs", 0, "size=8m"); err != nil {
+			if err := syscall.Mount("tmpfs", p.path(folder), "tmpfs", 0, "size="+size); err != nil {
 				t.Skipf("cannot mount a small file system: %v", err)
 			}
 			t.Cleanup(func() { require.NoError(t, syscall.Unmount(p.path(folder), syscall.MNT_DETACH)) })
 			p.write("landing/a.json", ids(1, 400_000))
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), 8*time.Second)
 			defer cancel()
 			out, err := p.command(ctx, "apply", "-auto-approve").CombinedOutput()
 			require.Error(t, err, "%s", out)
@@ -195,7 +199,7 @@ func TestLocked(t *testing.T) {
 	second := p.try("apply", "-auto-approve")
 	require.Equal(t, 1, second.code, "%s%s", second.stdout, second.stderr)
 	require.Contains(t, second.stderr, "Error: ")
-	require.Contains(t, second.stderr, "another process")
+	require.Contains(t, second.stderr, "Another streamform process")
 
 	require.NoError(t, cmd.Process.Signal(os.Interrupt))
 	require.NoError(t, cmd.Wait(), "%s", &out)

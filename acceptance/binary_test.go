@@ -53,6 +53,7 @@ type project struct {
 // newProject makes a folder holding the given files: name, content, name, content …
 func newProject(t testing.TB, files ...string) *project {
 	t.Helper()
+	binary(t)
 	p := &project{t: t, dir: t.TempDir()}
 	for i := 0; i+1 < len(files); i += 2 {
 		p.write(files[i], files[i+1])

@@ -129,6 +129,15 @@ func (r *Run) Add(ctx context.Context, rel Relation) (*query.Program, error) {
 	return p, nil
 }
 
+// Program is a relation's program.
+func (r *Run) Program(relation string) (*query.Program, error) {
+	rel, err := r.named(relation)
+	if err != nil {
+		return nil, err
+	}
+	return rel.Program, nil
+}
+
 // Memory is what a relation's operators remember in all: keys, and bytes of keys and values.
 func (r *Run) Memory(relation string) (keys int, bytes int64) {
 	for id, m := range r.memories {
