@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"github.com/streamform/streamform/acceptance/lockstep"
 	"github.com/streamform/streamform/acceptance/tpch"
+	"github.com/stretchr/testify/require"
 )
 
 var (
