@@ -70,7 +70,7 @@ func TestIncrementalEqualsBatch(t *testing.T) {
 		{name: "cte read twice", sql: "WITH c AS (SELECT k, count(*) AS n FROM t GROUP BY k) SELECT a.k, a.n, b.n AS m FROM c a JOIN c b ON a.n = b.n AND a.k < b.k"},
 		{name: "asof", sql: "SELECT a.k, a.ts, b.v FROM (SELECT * FROM t WHERE b) a ASOF JOIN (SELECT k, ts, max(v) AS v FROM t WHERE NOT b GROUP BY ALL) b ON a.k = b.k AND a.ts >= b.ts"},
 		{name: "limit without order", sql: "SELECT count(*) AS n FROM (SELECT k FROM t LIMIT 3)", full: true},
-		{name: "not in", sql: "SELECT k, v FROM t WHERE k NOT IN (SELECT k FROM t WHERE v > 48 AND k IS NOT NULL)", full: true},
+		{name: "not in", sql: "SELECT k, v FROM t WHERE k NOT IN (SELECT k FROM t WHERE v > 48 AND k IS NOT NULL)"},
 		{name: "recursive", sql: "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < (SELECT least(count(*), 5) FROM t)) SELECT n FROM r", full: true},
 		{name: "nested types", sql: "SELECT {'k': k, 'l': l} AS s, count(*) AS n FROM t GROUP BY 1"},
 	} {

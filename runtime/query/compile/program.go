@@ -94,7 +94,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	if p.Identity, err = logical.Canonical(op, source); err != nil {
 		return err
 	}
-	cut, err := logical.Cut(op, storedPrefix, func(leaf string) bool { return p.AppendRead[leaf] })
+	cut, err := logical.Cut(logical.Prune(bound.StripOrder(op)), storedPrefix, func(leaf string) bool { return p.AppendRead[leaf] })
 	if err != nil {
 		return err
 	}

@@ -1,0 +1,314 @@
+package logical
+
+import (
+	"slices"
+
+	"github.com/streamform/streamform/runtime/query/bound"
+)
+
+// Prune leaves out columns that nothing above reads, so that operators remember
+// what the query uses and no more. Parts that are read several times keep all their columns.
+func Prune(op *bound.Op) *bound.Op {
+	p := &pruner{readers: map[*bound.Op]int{}}
+	p.count(op)
+	n := width(op)
+	if n < 0 {
+		return op
+	}
+	out, kept := p.prune(op, allOf(n))
+	if !slices.Equal(kept, allOf(n)) {
+		return op
+	}
+	return out
+}
+
+type pruner struct{ readers map[*bound.Op]int }
+
+func (p *pruner) count(op *bound.Op) {
+	p.readers[op]++
+	if p.readers[op] > 1 {
+		return
+	}
+	for _, c := range op.Children {
+		p.count(c)
+	}
+}
+
+// width is how many columns a step has; -1 where that is not known.
+func width(op *bound.Op) int {
+	switch op.Type {
+	case "LOGICAL_GET":
+		if op.Stored != "" {
+			return op.StoredColumns
+		}
+		if len(op.ProjectionIDs) > 0 {
+			return len(op.ProjectionIDs)
+		}
+		return len(op.ColumnIndexes)
+	case "LOGICAL_PROJECTION":
+		return len(op.Expressions)
+	case "LOGICAL_AGGREGATE_AND_GROUP_BY":
+		return len(op.Groups) + len(op.Expressions) + len(op.GroupingFunctions)
+	case "LOGICAL_FILTER":
+		if len(op.ProjectionMap) > 0 {
+			return len(op.ProjectionMap)
+		}
+		return width(op.Children[0])
+	case "LOGICAL_WINDOW", "LOGICAL_UNNEST":
+		if n := width(op.Children[0]); n >= 0 {
+			return n + len(op.Expressions)
+		}
+		return -1
+	case "LOGICAL_ORDER_BY", "LOGICAL_LIMIT", "LOGICAL_DISTINCT", "LOGICAL_UNION", "LOGICAL_EXCEPT", "LOGICAL_INTERSECT":
+		if len(op.Projections) > 0 {
+			return -1
+		}
+		return width(op.Children[0])
+	case "LOGICAL_COMPARISON_JOIN", "LOGICAL_ANY_JOIN", "LOGICAL_ASOF_JOIN", "LOGICAL_CROSS_PRODUCT":
+		return joinWidth(op)
+	}
+	return -1
+}
+
+func joinWidth(op *bound.Op) int {
+	left, right := sideWidth(op.Children[0], op.LeftMap), sideWidth(op.Children[1], op.RightMap)
+	if left < 0 || right < 0 {
+		return -1
+	}
+	switch op.JoinType {
+	case "SEMI", "ANTI":
+		return left
+	case "MARK":
+		return left + 1
+	}
+	return left + right
+}
+
+func sideWidth(op *bound.Op, keep []uint64) int {
+	if len(keep) > 0 {
+		return len(keep)
+	}
+	return width(op)
+}
+
+// prune returns the step with at least the wanted columns, and which of its old columns it has, in order.
+func (p *pruner) prune(op *bound.Op, want []int) (*bound.Op, []int) {
+	n := width(op)
+	if n < 0 || p.readers[op] > 1 {
+		if n < 0 {
+			return op, want
+		}
+		return op, allOf(n)
+	}
+	switch op.Type {
+	case "LOGICAL_GET":
+		return pruneGet(op, want)
+	case "LOGICAL_PROJECTION":
+		return p.projection(op, want)
+	case "LOGICAL_FILTER":
+		return p.filter(op, want)
+	case "LOGICAL_AGGREGATE_AND_GROUP_BY":
+		return p.aggregate(op)
+	case "LOGICAL_COMPARISON_JOIN", "LOGICAL_ANY_JOIN", "LOGICAL_ASOF_JOIN", "LOGICAL_CROSS_PRODUCT":
+		return p.join(op, want)
+	}
+	return p.whole(op), allOf(n)
+}
+
+// whole keeps all of a step's columns, and prunes below projections further down.
+func (p *pruner) whole(op *bound.Op) *bound.Op {
+	out := *op
+	out.Children = slices.Clone(op.Children)
+	for i, c := range op.Children {
+		n := width(c)
+		if n < 0 {
+			continue
+		}
+		if in, kept := p.prune(c, allOf(n)); slices.Equal(kept, allOf(n)) {
+			out.Children[i] = in
+		}
+	}
+	return &out
+}
+
+func pruneGet(op *bound.Op, want []int) (*bound.Op, []int) {
+	if op.Stored != "" || len(op.ProjectionIDs) > 0 || len(want) == len(op.ColumnIndexes) {
+		return op, allOf(width(op))
+	}
+	if len(want) == 0 {
+		want = []int{0}
+	}
+	out := *op
+	out.ColumnIndexes = nil
+	for _, w := range want {
+		out.ColumnIndexes = append(out.ColumnIndexes, op.ColumnIndexes[w])
+	}
+	return &out, want
+}
+
+// below prunes a child to what the expressions read beside the wanted columns, and
+// returns how its old columns are numbered now.
+func (p *pruner) below(child *bound.Op, want []int, exprs []*bound.Expr) (*bound.Op, []int, map[int]int) {
+	need := map[int]bool{}
+	for _, w := range want {
+		need[w] = true
+	}
+	for _, e := range exprs {
+		for _, r := range refs(e) {
+			need[r] = true
+		}
+	}
+	list := make([]int, 0, len(need))
+	for i := range need {
+		list = append(list, i)
+	}
+	slices.Sort(list)
+	in, kept := p.prune(child, list)
+	if len(kept) > len(list) && len(list) > 0 {
+		in, kept = only(in, kept, list), list
+	}
+	at := make(map[int]int, len(kept))
+	for i, k := range kept {
+		at[k] = i
+	}
+	return in, kept, at
+}
+
+// only projects a step that has the columns kept to those wanted.
+func only(op *bound.Op, kept, want []int) *bound.Op {
+	out := &bound.Op{Type: "LOGICAL_PROJECTION", Children: []*bound.Op{op}}
+	for _, w := range want {
+		out.Expressions = append(out.Expressions, &bound.Expr{Class: "BOUND_REF", Index: slices.Index(kept, w)})
+	}
+	return out
+}
+
+func (p *pruner) projection(op *bound.Op, want []int) (*bound.Op, []int) {
+	if len(want) == 0 {
+		want = []int{0}
+	}
+	out := *op
+	out.Expressions = nil
+	for _, w := range want {
+		out.Expressions = append(out.Expressions, op.Expressions[w])
+	}
+	if width(op.Children[0]) < 0 {
+		return &out, want
+	}
+	in, _, at := p.below(op.Children[0], nil, out.Expressions)
+	out.Children = []*bound.Op{in}
+	out.Expressions = renumberAll(out.Expressions, at)
+	return &out, want
+}
+
+func (p *pruner) filter(op *bound.Op, want []int) (*bound.Op, []int) {
+	if len(op.ProjectionMap) > 0 {
+		return p.whole(op), allOf(width(op))
+	}
+	in, kept, at := p.below(op.Children[0], want, op.Expressions)
+	out := *op
+	out.Children = []*bound.Op{in}
+	out.Expressions = renumberAll(op.Expressions, at)
+	return &out, kept
+}
+
+func (p *pruner) aggregate(op *bound.Op) (*bound.Op, []int) {
+	all := allOf(width(op))
+	exprs := append(slices.Clone(op.Groups), op.Expressions...)
+	for _, e := range op.Expressions {
+		if !bound.IsNull(e.OrderBys) {
+			return p.whole(op), all // its order refers to columns in a form of its own
+		}
+		exprs = append(exprs, e.Filter)
+	}
+	if width(op.Children[0]) < 0 {
+		return op, all
+	}
+	in, _, at := p.below(op.Children[0], nil, exprs)
+	out := *op
+	out.Children = []*bound.Op{in}
+	out.Groups = renumberAll(op.Groups, at)
+	out.Expressions = renumberAll(op.Expressions, at)
+	return &out, all
+}
+
+// join prunes both sides to what is wanted above and what the conditions read.
+func (p *pruner) join(op *bound.Op, want []int) (*bound.Op, []int) {
+	if len(op.LeftMap) > 0 || len(op.RightMap) > 0 || op.JoinType == "MARK" || op.DelimFlipped {
+		return p.whole(op), allOf(width(op))
+	}
+	n := width(op.Children[0])
+	var left, right []*bound.Expr
+	var wantLeft, wantRight []int
+	for _, c := range op.Conditions {
+		left, right = append(left, c.Left), append(right, c.Right)
+	}
+	for _, w := range want {
+		if w < n {
+			wantLeft = append(wantLeft, w)
+		} else {
+			wantRight = append(wantRight, w-n)
+		}
+	}
+	for _, e := range []*bound.Expr{op.Condition, op.Predicate} {
+		for _, r := range refs(e) {
+			if r < n {
+				wantLeft = append(wantLeft, r)
+			} else {
+				wantRight = append(wantRight, r-n)
+			}
+		}
+	}
+	l, keptLeft, atLeft := p.below(op.Children[0], wantLeft, left)
+	r, keptRight, atRight := p.below(op.Children[1], wantRight, right)
+	out := *op
+	out.Children = []*bound.Op{l, r}
+	out.Conditions = slices.Clone(op.Conditions)
+	for i, c := range op.Conditions {
+		out.Conditions[i].Left, out.Conditions[i].Right = renumber(c.Left, atLeft), renumber(c.Right, atRight)
+	}
+	both := make(map[int]int, len(atLeft)+len(atRight))
+	kept := slices.Clone(keptLeft)
+	for k, v := range atLeft {
+		both[k] = v
+	}
+	for k, v := range atRight {
+		both[n+k] = len(keptLeft) + v
+	}
+	out.Condition, out.Predicate = renumber(op.Condition, both), renumber(op.Predicate, both)
+	if op.JoinType != "SEMI" && op.JoinType != "ANTI" {
+		for _, k := range keptRight {
+			kept = append(kept, n+k)
+		}
+	}
+	return &out, kept
+}
+
+func renumberAll(es []*bound.Expr, at map[int]int) []*bound.Expr {
+	out := make([]*bound.Expr, len(es))
+	for i, e := range es {
+		out[i] = renumber(e, at)
+	}
+	return out
+}
+
+// renumber gives an expression's columns their new positions.
+func renumber(e *bound.Expr, at map[int]int) *bound.Expr {
+	if e == nil {
+		return nil
+	}
+	out := *e
+	if e.Class == "BOUND_REF" {
+		out.Index = at[e.Index]
+		return &out
+	}
+	for _, part := range []**bound.Expr{&out.Child, &out.Left, &out.Right, &out.Input, &out.Lower, &out.Upper, &out.ElseExpr, &out.Filter, &out.Filters} {
+		*part = renumber(*part, at)
+	}
+	out.Children = renumberAll(e.Children, at)
+	out.CaseChecks = slices.Clone(e.CaseChecks)
+	for i, c := range e.CaseChecks {
+		out.CaseChecks[i] = bound.CaseCheck{When: renumber(c.When, at), Then: renumber(c.Then, at)}
+	}
+	return &out
+}
