@@ -16,6 +16,7 @@ import (
 var (
 	scale  = flag.Float64("tpch-scale", 0.005, "scale factor of TestQueries; 1 is 6 million line items")
 	epochs = flag.Int("tpch-epochs", 5, "epochs of changes of TestQueries")
+	cost   = flag.Float64("tpch-cost", 0, "scale factor of TestCost; 0 leaves it out")
 	seed   = flag.Uint64("tpch-seed", 1, "seed of the data")
 )
 
@@ -93,6 +94,41 @@ func TestQueries(t *testing.T) {
 		require.True(t, filled[q.Name], "%s had no row in any epoch: the test shows nothing of it", q.Name)
 	}
 }
+
+// TestCost prints what a change of 0.1 % costs each query, beside the batch query; -tpch-cost asks for it.
+func TestCost(t *testing.T) {
+	if *cost == 0 {
+		t.Skip("-tpch-cost gives the scale factor to measure at")
+	}
+	ctx, dir := context.Background(), t.TempDir()
+	run := open(t, dir)
+	g := tpch.New(tpch.Options{Dir: dir, Scale: *cost, Seed: *seed, Favor: 0.1})
+	load, err := g.Load()
+	require.NoError(t, err)
+	took, err := run.Epoch(ctx, load)
+	require.NoError(t, err)
+	t.Logf("load: %v", took.Round(time.Millisecond))
+	files, err := g.Change(1, 0.001)
+	require.NoError(t, err)
+	var tables []string
+	for _, table := range tpch.Tables() {
+		tables = append(tables, table.Name)
+	}
+	base, err := run.Try(ctx, files, tables, 3)
+	require.NoError(t, err)
+	t.Logf("%-8s %9s %9s %7s %9s %9s", "query", "change", "batch", "ratio", "keys", "KiB")
+	t.Logf("%-8s %9.1f", "tables", ms(base))
+	for _, q := range tpch.Queries() {
+		change, err := run.Try(ctx, files, append(tables[:len(tables):len(tables)], q.Name), 3)
+		require.NoError(t, err)
+		batch, err := run.Batch(ctx, q.Name)
+		require.NoError(t, err)
+		keys, bytes := run.Memory(q.Name)
+		t.Logf("%-8s %9.1f %9.1f %7.2f %9d %9d", q.Name, ms(change-base), ms(batch), float64(batch)/float64(change-base), keys, bytes/1024)
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
 // step runs one epoch and compares. filled collects the relations that had rows.
 func step(t *testing.T, run *lockstep.Run, what string, files map[string]string, filled map[string]bool) {
