@@ -49,6 +49,9 @@ type Resource struct {
 	SQL       []SQL
 	Lifecycle Lifecycle
 	Range     diag.Range // the block's header
+	// Keys lists the keys of the maps among the attributes in the order they were written, which Value does not keep, by
+	// attribute as schema.FieldChange writes paths. A map without an entry was computed: nobody chose an order.
+	Keys map[string][]string
 	// AttrRanges gives the place of each attribute (and first block) set at the top of the block, by name.
 	AttrRanges map[string]diag.Range
 }

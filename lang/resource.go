@@ -30,7 +30,7 @@ type place struct {
 
 func (l *loader) evaluateResource(r *declared) {
 	d := &decoder{l: l, out: &r.Resource, places: map[string]place{"": {at: r.at}}, labels: map[string]string{}, broken: map[string]bool{}}
-	r.AttrRanges = map[string]diag.Range{}
+	r.AttrRanges, r.Keys = map[string]diag.Range{}, map[string][]string{}
 	content, diags := r.body.Content(r.shape.body)
 	l.report(diags)
 	for _, name := range unsupportedArguments() {
@@ -85,6 +85,9 @@ func (d *decoder) body(s *shape, content *hcl.BodyContent, prefix string) cty.Va
 			continue
 		}
 		attrs[f.Name] = v
+		if keys := d.l.keys(attr.Expr); keys != nil && f.Type.IsMapType() {
+			d.out.Keys[d.shown(path)] = keys
+		}
 		if f.SQLText {
 			d.holdSQL(path, attr.Expr, v)
 		}

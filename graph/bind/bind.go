@@ -41,6 +41,15 @@ type Compiled struct {
 	Operators  []state.Operator
 }
 
+// Source asks for the columns of one source.
+type Source struct {
+	Addr  addr.Resource
+	Value cty.Value // complete, by the kind's type
+	// Written names the columns that the source declares in the order they were written, which Value
+	// does not keep; nil when none are declared, or when they were computed, so that nobody chose an order.
+	Written []string
+}
+
 // Inferred is what a source offers to SQL.
 type Inferred struct {
 	Columns batch.Schema            // all that SQL can read, metadata columns included, types as DESCRIBE prints them
@@ -62,8 +71,8 @@ type Sink struct {
 type Compiler interface {
 	// Compile binds one query.
 	Compile(ctx context.Context, q Query) (Compiled, error)
-	// Infer checks the columns a source declares, or finds them in its data. value is complete, by the kind's type.
-	Infer(ctx context.Context, source addr.Resource, value cty.Value) (Inferred, error)
+	// Infer checks the columns a source declares, or finds them in its data.
+	Infer(ctx context.Context, s Source) (Inferred, error)
 	// CheckSink refuses a sink that cannot deliver its relation as asked.
 	CheckSink(ctx context.Context, s Sink) error
 }
@@ -73,6 +82,7 @@ type Input struct {
 	Config   *lang.Config
 	Graph    *graph.Graph
 	State    *state.Document // nil: nothing recorded
+	Replace  []addr.Resource // sources to look at anew, though nothing changed
 	Compiler Compiler
 }
 

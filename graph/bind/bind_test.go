@@ -2,6 +2,7 @@ package bind_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"github.com/streamform/streamform/graph/graphtest"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/state"
 )
 
@@ -195,4 +197,32 @@ func TestDamagedRecordIsBoundAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Empty(t, ds)
 	require.EqualValues(t, 1, w.Compiler.Sampled.Load())
+}
+
+// Columns stand as they were written when the source was created; writing them in another order later is no change.
+func TestOrderOfColumns(t *testing.T) {
+	const text = "source \"test\" \"d\" {\n  path = \"in\"\n  columns = COLUMNS\n}\n"
+	w := world(t, "")
+	d := address(t, "source.test.d")
+	bound := func(columns string, recorded *state.Document, replace ...addr.Resource) batch.Schema {
+		w.Files["main.sf.hcl"] = strings.Replace(text, "COLUMNS", columns, 1)
+		cfg, ds := w.Load(graphtest.Options{})
+		require.Empty(t, ds)
+		g, ds := graph.Build(cfg, graphtest.Analyze)
+		require.Empty(t, ds)
+		r, ds, err := bind.Bind(t.Context(), bind.Input{Config: cfg, Graph: g, State: recorded, Replace: replace, Compiler: w.Compiler})
+		require.NoError(t, err)
+		require.Empty(t, ds)
+		return r.Relations[d].Columns
+	}
+	first := batch.Schema{{Name: "b", Type: "VARCHAR"}, {Name: "a", Type: "BIGINT"}}
+	require.Equal(t, first, bound(`{ b = "VARCHAR", a = "BIGINT" }`, nil))
+
+	recorded := &state.Document{Resources: []state.Resource{{Addr: d, Relation: &state.Relation{Columns: first},
+		Attributes: json.RawMessage(`{"path": "in", "columns": {"a": "BIGINT", "b": "VARCHAR"}}`)}}}
+	const other = `{ a = "BIGINT", b = "VARCHAR" }`
+	require.Equal(t, first, bound(other, recorded))
+	require.Equal(t, batch.Schema{{Name: "a", Type: "BIGINT"}, {Name: "b", Type: "VARCHAR"}}, bound(other, recorded, d), "replaced")
+	require.Equal(t, batch.Schema{{Name: "a", Type: "BIGINT"}, {Name: "c", Type: "DATE"}, {Name: "b", Type: "VARCHAR"}},
+		bound(`{ a = "BIGINT", c = "DATE", b = "VARCHAR" }`, recorded), "another set of columns is read again")
 }

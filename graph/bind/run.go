@@ -131,13 +131,14 @@ func (b *binder) bindOne(ctx context.Context, r lang.Resource) (found, error) {
 }
 
 // source takes the recorded columns while nothing changed that decides about rows: otherwise a new
-// file with another column would look like drift.
+// file with another column would look like drift. One that is to be replaced begins anew.
 func (b *binder) source(ctx context.Context, r lang.Resource) (found, error) {
 	prior := b.recorded[r.Addr]
-	if prior != nil && prior.Relation != nil && len(prior.Relation.Columns) > 0 && sameRows(r, prior) {
+	fresh := slices.Contains(b.in.Replace, r.Addr)
+	if !fresh && prior != nil && prior.Relation != nil && len(prior.Relation.Columns) > 0 && sameRows(r, prior) {
 		return found{relation: prior.Relation}, nil
 	}
-	got, err := b.in.Compiler.Infer(ctx, r.Addr, r.Value)
+	got, err := b.in.Compiler.Infer(ctx, Source{Addr: r.Addr, Value: r.Value, Written: r.Keys["columns"]})
 	if mistake, err := asMistake(err); mistake != nil || err != nil {
 		if err != nil {
 			return found{}, fmt.Errorf("finding the columns of %s: %w", r.Addr, err)

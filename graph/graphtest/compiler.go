@@ -1,17 +1,16 @@
 package graphtest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/graph/bind"
-	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/state"
 )
@@ -73,7 +72,8 @@ func (c *Compiler) Compile(_ context.Context, q bind.Query) (bind.Compiled, erro
 }
 
 // Infer takes declared columns, or pretends to have found two in 12 files.
-func (c *Compiler) Infer(_ context.Context, _ addr.Resource, v cty.Value) (bind.Inferred, error) {
+func (c *Compiler) Infer(_ context.Context, s bind.Source) (bind.Inferred, error) {
+	v := s.Value
 	if text := v.GetAttr("broken"); !text.IsNull() && text.AsString() != "" {
 		return bind.Inferred{}, &graph.SQLError{Summary: "No columns", Detail: text.AsString()}
 	}
@@ -83,6 +83,9 @@ func (c *Compiler) Infer(_ context.Context, _ addr.Resource, v cty.Value) (bind.
 			name, typ := it.Element()
 			out.Columns = append(out.Columns, batch.Column{Name: name.AsString(), Type: typ.AsString()})
 		}
+		slices.SortStableFunc(out.Columns, func(a, b batch.Column) int {
+			return cmp.Compare(slices.Index(s.Written, a.Name), slices.Index(s.Written, b.Name))
+		})
 		return out, nil
 	}
 	c.Sampled.Add(1)

@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/zclconf/go-cty/cty"
-
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/graph/bind"
 	"github.com/streamform/streamform/lang/addr"
@@ -71,8 +69,8 @@ func queryOf(q bind.Query) query.Query {
 	return out
 }
 
-func (c *compiler) Infer(ctx context.Context, source addr.Resource, value cty.Value) (bind.Inferred, error) {
-	got, err := c.sample(ctx, source, value)
+func (c *compiler) Infer(ctx context.Context, s bind.Source) (bind.Inferred, error) {
+	got, err := c.sample(ctx, s)
 	if err != nil {
 		return bind.Inferred{}, sqlError(err)
 	}

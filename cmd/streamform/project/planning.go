@@ -58,7 +58,7 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 	}
 	in.State = document
 	if !r.Destroy {
-		b, more, err := p.bind(ctx, p.sampler(), document)
+		b, more, err := p.bind(ctx, p.sampler(), document, in.Replace...)
 		ds = append(ds, more...)
 		if err != nil || ds.Failed() {
 			return nil, ds, err
@@ -77,8 +77,8 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 }
 
 // bind builds the graph of the loaded configuration and binds its relations against
-// what was recorded; sources are looked at by sample.
-func (p *Project) bind(ctx context.Context, sample sampler, recorded *state.Document) (bound, diag.Diagnostics, error) {
+// what was recorded; sources are looked at by sample, and those to replace as if nothing were recorded.
+func (p *Project) bind(ctx context.Context, sample sampler, recorded *state.Document, replace ...addr.Resource) (bound, diag.Diagnostics, error) {
 	c, err := p.openCompiler(ctx)
 	if err != nil {
 		return bound{}, nil, err
@@ -93,7 +93,7 @@ func (p *Project) bind(ctx context.Context, sample sampler, recorded *state.Docu
 		return bound{}, ds, err
 	}
 	compiler := &compiler{query: c, sample: sample, definition: p.definition, env: env, programs: map[addr.Resource]*query.Program{}}
-	result, more, err := bind.Bind(ctx, bind.Input{Config: p.config, Graph: g, State: recorded, Compiler: compiler})
+	result, more, err := bind.Bind(ctx, bind.Input{Config: p.config, Graph: g, State: recorded, Replace: replace, Compiler: compiler})
 	ds = append(ds, more...)
 	if err != nil {
 		more, err := findings(p.config, err)

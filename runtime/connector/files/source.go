@@ -2,14 +2,12 @@
 package files
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -86,7 +84,7 @@ func (c *sourceConfig) contentFields() []schema.Field {
 			schema.OnChange(schema.CostReplay), schema.Check(checkFormat)),
 		schema.Optional("format_options", &c.FormatOptions, "Options of the reader: for csv `allow_quoted_nulls`, `delim`, `escape`, `header`, `max_line_size`, `null_padding`, `nullstr`, `quote`, `skip` and `strict_mode`; for json `format` and `maximum_object_size`; for parquet `binary_as_string`.",
 			schema.OnChange(schema.CostReplay), schema.Check(anyFormatOption)),
-		schema.Optional("columns", &c.Columns, "All columns and their DuckDB types, by name; of CSV files without a header named column0, column1 and so on. Without it they are inferred from a sample when the source is planned.",
+		schema.Optional("columns", &c.Columns, "All columns and their DuckDB types. `SELECT *` has them in the order in which they are written here, and in that order they must stand in CSV files without a header. Writing them in another order later is no change: the relation keeps the order it was created with. Without this attribute columns are inferred from a sample when the source is planned.",
 			schema.OnChange(schema.CostReplay), schema.Check(checkColumns)),
 		schema.Optional("infer_types", &c.InferTypes, "Whether inference finds types; false makes every JSON and CSV value a VARCHAR.",
 			schema.OnChange(schema.CostReplay)),
@@ -133,9 +131,6 @@ func openSource(_ context.Context, cfg schema.Config, env connector.Env) (connec
 		return nil, &connector.UserError{Summary: "Invalid format_options", Detail: sentence(err)}
 	}
 	s := &source{path: absolute(env.Dir, c.Path), config: c, now: env.Now}
-	if err := checkHeaderless(c); err != nil {
-		return nil, &connector.UserError{Summary: "Invalid columns", Detail: sentence(err)}
-	}
 	var err error
 	if s.after, err = parseTime(c.ModifiedAfter); err != nil {
 		return nil, &connector.UserError{Summary: "Invalid modified_after", Detail: sentence(err)}
@@ -161,38 +156,13 @@ func (c *sourceConfig) limits() connector.Limits {
 	return connector.Limits{MaxFiles: c.MaxFilesPerEpoch, MaxBytes: int64(c.MaxBytesPerEpoch)}
 }
 
-// columnsOf orders declared columns: by their number where they have one (column2 before column10),
-// else by name. A map has no other order.
+// columnsOf lists declared columns by name; in which order they were written is recorded with the relation.
 func columnsOf(declared map[string]string) batch.Schema {
 	var columns batch.Schema
 	for _, name := range sortedKeys(declared) {
 		columns = append(columns, batch.Column{Name: name, Type: declared[name]})
 	}
-	slices.SortStableFunc(columns, func(a, b batch.Column) int { return cmp.Compare(numberOf(a.Name), numberOf(b.Name)) })
 	return columns
-}
-
-// numberOf is the place in a headerless CSV file that a name such as column3 or column03 means, from 0; -1 for other names.
-func numberOf(name string) int {
-	digits, ok := strings.CutPrefix(strings.ToLower(name), "column")
-	if n, err := strconv.Atoi(digits); ok && err == nil && n >= 0 {
-		return n
-	}
-	return -1
-}
-
-// checkHeaderless refuses names that say nothing about where a column is in a CSV file without a header.
-func checkHeaderless(c *sourceConfig) error {
-	if c.Format != "csv" || c.FormatOptions["header"] != "false" {
-		return nil
-	}
-	for i, column := range columnsOf(c.Columns) {
-		if numberOf(column.Name) != i {
-			return fmt.Errorf("CSV files without a header have no names, and the columns of a map have no order. Name them column0, column1 … in the order they stand in the files "+
-				"(%q is not column%d), and give them better names in a stream: SELECT column0 AS id …", column.Name, i)
-		}
-	}
-	return nil
 }
 
 // absolute places a path that is relative to the configuration's folder.

@@ -389,36 +389,6 @@ func TestFormatOptionsFitTheFormat(t *testing.T) {
 	}
 }
 
-// Columns of files without a header are told by their place, which their names must say.
-func TestHeaderlessColumns(t *testing.T) {
-	open := func(columns ...string) (connector.Source, error) {
-		types := map[string]cty.Value{}
-		for _, c := range columns {
-			types[c] = cty.StringVal("BIGINT")
-		}
-		return openSource(t, t.TempDir(), ".", attributes{"format": cty.StringVal("csv"), "columns": cty.MapVal(types),
-			"format_options": cty.MapVal(map[string]cty.Value{"header": cty.StringVal("false")})})
-	}
-	var names []string
-	for i := range 12 {
-		names = append(names, fmt.Sprint("column", i))
-	}
-	s, err := open(names...)
-	require.NoError(t, err)
-	scan, _ := s.Scan()
-	var got []string
-	for _, c := range scan.Columns {
-		got = append(got, c.Name)
-	}
-	require.Equal(t, names, got, "column2 comes before column10")
-	for _, bad := range [][]string{{"id", "name"}, {"column0", "column2"}, {"column1"}, {"column0", "column00"}} {
-		_, err := open(bad...)
-		var user *connector.UserError
-		require.ErrorAs(t, err, &user, "%v", bad)
-		require.Contains(t, user.Detail, "column0, column1")
-	}
-}
-
 func TestKinds(t *testing.T) {
 	for _, d := range []connector.Definition{files.SourceDefinition(), files.SinkDefinition()} {
 		require.NoError(t, schema.CheckKind(d.Kind))

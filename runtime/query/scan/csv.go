@@ -2,10 +2,7 @@ package scan
 
 import (
 	"bufio"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -21,7 +18,8 @@ type dialect struct {
 }
 
 func dialectOf(f batch.Format) dialect {
-	d := dialect{delim: ",", quote: `"`, escape: `"`, header: true}
+	d := dialect{delim: ",", quote: `"`, header: true}
+	escape := false
 	for k, v := range f.Options {
 		switch k {
 		case "delim", "sep", "delimiter":
@@ -29,19 +27,22 @@ func dialectOf(f batch.Format) dialect {
 		case "quote":
 			d.quote = v
 		case "escape":
-			d.escape = v
+			d.escape, escape = v, true
 		case "header":
 			d.header = v != "false"
 		case "skip":
 			_, _ = fmt.Sscan(v, &d.skip)
 		}
 	}
+	if !escape {
+		d.escape = d.quote // a quote inside quotes is written twice
+	}
 	return d
 }
 
-func (d dialect) options() string {
+func (d dialect) options(skip int) string {
 	return fmt.Sprintf(", auto_detect = false, header = %t, delim = %s, quote = %s, escape = %s, skip = %d",
-		d.header, bound.Text(d.delim), bound.Text(d.quote), bound.Text(d.escape), d.skip)
+		d.header, bound.Text(d.delim), bound.Text(d.quote), bound.Text(d.escape), skip)
 }
 
 func dialectOptions() []string {
@@ -56,14 +57,15 @@ func csvGroups(s batch.Scan, files []batch.File) (string, error) {
 	}
 	var arms []string
 	for _, h := range order {
-		arms = append(arms, csvArm(s, groups[h].columns, groups[h].paths))
+		arms = append(arms, csvArm(s, *groups[h]))
 	}
 	return "(" + strings.Join(arms, " UNION ALL ") + ")", nil
 }
 
+// headerGroup is the files that begin in the same way.
 type headerGroup struct {
-	columns []string
-	paths   []string
+	heading
+	paths []string
 }
 
 func headerGroups(s batch.Scan, files []batch.File) (map[string]*headerGroup, []string, error) {
@@ -71,16 +73,16 @@ func headerGroups(s batch.Scan, files []batch.File) (map[string]*headerGroup, []
 	groups := map[string]*headerGroup{}
 	var order []string
 	for _, f := range files {
-		columns, err := header(s, d, f.Path)
+		h, err := header(s, d, f.Path)
 		if err != nil {
 			return nil, nil, err
 		}
-		if columns == nil {
+		if h.names == nil {
 			continue
 		}
-		id := strings.Join(columns, "\x00")
+		id := fmt.Sprintf("%q %d", h.names, h.skip)
 		if groups[id] == nil {
-			groups[id] = &headerGroup{columns: columns}
+			groups[id] = &headerGroup{heading: h}
 			order = append(order, id)
 		}
 		groups[id].paths = append(groups[id].paths, f.Path)
@@ -91,56 +93,43 @@ func headerGroups(s batch.Scan, files []batch.File) (map[string]*headerGroup, []
 	return groups, order, nil
 }
 
-// header reads the names in a file's first line; nil for an empty file. Without a header the declared order holds.
-func header(s batch.Scan, d dialect, path string) ([]string, error) {
+// Positional reports whether files tell their columns by place only, so that the order in which they are declared decides.
+func Positional(s batch.Scan) bool { return s.Format.Name == "csv" && !dialectOf(s.Format).header }
+
+// header reads the names in a file's first record. Without a header the declared order holds.
+func header(s batch.Scan, d dialect, path string) (heading, error) {
 	if !d.header {
-		names := make([]string, len(s.Columns))
+		h := heading{skip: d.skip, names: make([]string, len(s.Columns))}
 		for i, c := range s.Columns {
-			names[i] = c.Name
+			h.names[i] = c.Name
 		}
-		return names, nil
+		return h, nil
 	}
 	r, err := Open(path)
 	if err != nil {
-		return nil, &FileError{Path: path, Err: err}
+		return heading{}, &FileError{Path: path, Err: err}
 	}
 	defer r.Close()
-	in := bufio.NewReader(r)
-	for range d.skip {
-		if _, err := in.ReadString('\n'); err != nil {
-			return nil, nil
-		}
-	}
-	if bom, err := in.Peek(3); err == nil && string(bom) == "\ufeff" {
-		_, _ = in.Discard(3)
-	}
-	c := csv.NewReader(in)
-	c.Comma = []rune(d.delim + ",")[0]
-	c.LazyQuotes = true
-	names, err := c.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, nil
-	}
+	h, err := d.heading(bufio.NewReader(r))
 	if err != nil {
-		return nil, &FileError{Path: path, Err: err}
+		return heading{}, &FileError{Path: path, Err: err}
 	}
-	return names, nil
+	return h, nil
 }
 
-func csvArm(s batch.Scan, names, paths []string) string {
-	if len(paths) == 0 {
+func csvArm(s batch.Scan, g headerGroup) string {
+	if len(g.paths) == 0 {
 		return "SELECT *, CAST(NULL AS VARCHAR) AS \"" + FileColumn + "\" FROM (" + Empty(batch.Scan{Columns: s.Columns}) + ")"
 	}
-	d := dialectOf(s.Format)
 	list1 := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
 		list1[i] = "CAST(NULL AS " + c.Type + ") AS " + bound.Ident(c.Name)
-		if has(names, c.Name) {
+		if has(g.names, c.Name) {
 			list1[i] = bound.Ident(c.Name)
 		}
 	}
-	return "SELECT " + strings.Join(list1, ", ") + `, "` + FileColumn + `" FROM read_csv(` + list(paths) +
-		", columns = " + structOf(fileColumns(s, names)) + ", filename = '" + FileColumn + "'" + d.options() + options(s.Format, dialectOptions()...) + ")"
+	return "SELECT " + strings.Join(list1, ", ") + `, "` + FileColumn + `" FROM read_csv(` + list(g.paths) +
+		", columns = " + structOf(fileColumns(s, g.names)) + ", filename = '" + FileColumn + "'" + dialectOf(s.Format).options(g.skip) + options(s.Format, dialectOptions()...) + ")"
 }
 
 func has(names []string, name string) bool {

@@ -53,11 +53,11 @@ func LooseParquet(s batch.Scan, f batch.File) Loose {
 // LooseCSV reads one CSV file as text; records with another number of fields go to DuckDB's table reject_errors.
 func LooseCSV(s batch.Scan, f batch.File) (Loose, error) {
 	d := dialectOf(s.Format)
-	names, err := header(s, d, f.Path)
+	h, err := header(s, d, f.Path)
 	if err != nil {
 		return Loose{}, err
 	}
-	columns := fileColumns(s, names)
+	columns := fileColumns(s, h.names)
 	for i := range columns {
 		columns[i].Type = "VARCHAR"
 	}
@@ -65,7 +65,7 @@ func LooseCSV(s batch.Scan, f batch.File) (Loose, error) {
 		return looseColumns(s, "SELECT CAST(NULL AS BIGINT) AS l WHERE false", nil), nil
 	}
 	sql := "SELECT row_number() OVER () AS l, * FROM read_csv(" + list([]string{f.Path}) + ", columns = " + structOf(columns) +
-		", store_rejects = true" + d.options() + options(s.Format, dialectOptions()...) + ")"
+		", store_rejects = true" + d.options(h.skip) + options(s.Format, dialectOptions()...) + ")"
 	return looseColumns(s, sql, columns), nil
 }
 
