@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/streamform/streamform/lang/diag"
@@ -17,6 +19,9 @@ const queryFile = "query"
 // Query answers one SELECT over what was committed. Close the rows. They are nil when ds failed.
 func (p *Project) Query(ctx context.Context, sql string) (*host.Rows, diag.Diagnostics, error) {
 	p.files[queryFile] = []byte(sql)
+	if _, err := os.Stat(p.runtimeDir()); errors.Is(err, fs.ErrNotExist) {
+		return nil, diag.Diagnostics{nothingApplied()}, nil
+	}
 	h, err := p.openHost(ctx)
 	if err != nil {
 		ds, err := findings(nil, err)

@@ -122,6 +122,9 @@ func (p *Project) DataDir() string {
 	return ".streamform"
 }
 
+// runtimeDir is the folder of the embedded runtime.
+func (p *Project) runtimeDir() string { return filepath.Join(p.DataDir(), "runtime") }
+
 // openCompiler starts the compiler, which needs no data.
 func (p *Project) openCompiler(ctx context.Context) (*query.Compiler, error) {
 	if p.compiler == nil {
@@ -143,7 +146,7 @@ func (p *Project) openHost(ctx context.Context) (*host.Host, error) {
 		if err := os.MkdirAll(p.DataDir(), 0o700); err != nil {
 			return nil, fmt.Errorf("making the data directory: %w", err)
 		}
-		h, err := p.newHost(ctx, filepath.Join(p.DataDir(), "runtime"))
+		h, err := p.newHost(ctx, p.runtimeDir())
 		if err != nil {
 			return nil, fmt.Errorf("opening the runtime: %w", err)
 		}

@@ -40,7 +40,7 @@ func (p *Project) OpenSaved(path string) (diag.Diagnostics, error) {
 	var unusable *plan.FileError
 	switch {
 	case errors.As(err, &unusable):
-		return diag.Diagnostics{diag.NewError(nil, "Failed to read the saved plan", sentence(unusable.Error())+" Make a new one with: streamform plan -out=FILE")}, nil
+		return diag.Diagnostics{diag.NewError(nil, "Failed to read the saved plan", fmt.Sprintf("%s cannot be used as a saved plan: %s. Make a new one with: streamform plan -out=FILE", unusable.Path, unusable.Reason))}, nil
 	case err != nil:
 		return diag.Diagnostics{diag.NewError(nil, "Failed to read the given file", sentence(err.Error()))}, nil
 	}
