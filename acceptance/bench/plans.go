@@ -29,6 +29,11 @@ func planTimes(ctx context.Context, s settings) ([]planned, error) {
 		if err := os.WriteFile(filepath.Join(dir, "main.sf.hcl"), []byte(manyResources(n)), 0o644); err != nil {
 			return nil, err
 		}
+		for i := range n / 4 {
+			if err := os.MkdirAll(filepath.Join(dir, "landing", fmt.Sprint(i)), 0o755); err != nil {
+				return nil, err
+			}
+		}
 		terraform := terraformFolder(ctx, dir, n)
 		for range s.pairs {
 			ours, err := measure(ctx, dir, s.binary, "plan", "-out=saved")
