@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 )
 
@@ -12,7 +13,7 @@ type Options struct {
 	Dir   string  // where logs are written
 	Scale float64 // 1 is 6 million line items; 0.001 works
 	Seed  uint64
-	// Favor is the share of parts and orders that are made to satisfy the queries' narrow conditions. At small
+	// Favor is the share of suppliers, parts and orders that are made to satisfy the queries' narrow conditions. At small
 	// scales some queries have no rows without it; 0 follows the specification.
 	Favor float64
 }
@@ -100,6 +101,9 @@ func (g *Generator) nation(l *logs, i int, op string) {
 func (g *Generator) supplier(l *logs, key int, op string) {
 	r := g.random
 	nation := r.IntN(len(r.nations))
+	if r.chance(g.options.Favor) {
+		nation = slices.Index(r.nations, r.of([]string{"SAUDI ARABIA", "CANADA", "GERMANY", "FRANCE"}))
+	}
 	comment := r.comment(25, 100)
 	switch r.IntN(1000) {
 	case 0, 1:
