@@ -10,6 +10,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/host"
 	"github.com/streamform/streamform/runtime/job"
 )
 
@@ -234,4 +235,50 @@ func TestUnreadableFolderIsTheUsersToMend(t *testing.T) {
 	require.Contains(t, failure.Error(), filepath.Base(w.path("landing")))
 	require.NoError(t, os.Rename(w.path("gone"), w.path("landing")))
 	w.once()
+}
+
+// A pipeline that cannot be built does not keep the others from it, and is built once its input is mended.
+func TestBackfillOfOnePipelineFails(t *testing.T) {
+	w := newWorld(t)
+	require.NoError(t, os.MkdirAll(w.path("other"), 0o755))
+	require.NoError(t, os.WriteFile(w.path("other", "v.json"), []byte(`{"page":"/"}`+"\n"), 0o644))
+	w.land("a.json", purchase("ann", 1), `{"v":`)
+	w.purchases(1, attributes{"on_malformed": text("fail")})
+	w.put("view.totals", 1, attributes{"sql": text(totals)})
+	w.put("source.files.visits", 1, attributes{"path": text("other"), "format": text("json"),
+		"columns": cty.MapVal(map[string]cty.Value{"page": text("VARCHAR")})})
+	w.put("view.pages", 1, attributes{"sql": text("SELECT page, count(*) AS n FROM visits GROUP BY ALL")})
+	s, err := w.host.Backfill(t.Context(), nil)
+	var failure *job.Failure
+	require.ErrorAs(t, err, &failure)
+	require.Equal(t, "Malformed records", failure.Summary)
+	require.Len(t, s.Relations, 2)
+	require.Equal(t, want("/|1"), w.query("FROM pages"))
+	w.reopen()
+	w.land("a.json", purchase("ann", 1))
+	s = w.backfill()
+	require.Len(t, s.Sources, 1, "only what was not finished")
+	require.Equal(t, want("ann|1|1"), w.query("FROM totals"))
+}
+
+// Progress never goes back, and ends at what there is in all.
+func TestBackfillReportsProgress(t *testing.T) {
+	w := newWorld(t)
+	for _, name := range []string{"a.json", "b.json", "c.json"} {
+		w.land(name, purchase("ann", 1))
+	}
+	w.shop()
+	var all []host.Progress
+	_, err := w.host.Backfill(t.Context(), func(p host.Progress) { all = append(all, p) })
+	require.NoError(t, err)
+	last := all[len(all)-1]
+	require.EqualValues(t, 3, last.Files)
+	require.EqualValues(t, 3, last.TotalFiles)
+	require.EqualValues(t, 75, last.Bytes)
+	require.EqualValues(t, 75, last.TotalBytes)
+	require.EqualValues(t, 3, last.Rows)
+	require.Len(t, last.Relations, 2)
+	for i := 1; i < len(all); i++ {
+		require.GreaterOrEqual(t, all[i].Files, all[i-1].Files)
+	}
 }

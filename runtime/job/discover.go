@@ -166,14 +166,21 @@ type span struct {
 	all      bool // whatever the limits
 }
 
+// mostBytes bounds an epoch of a source that sets no limit: what an epoch changes is held in memory until its
+// commit, and a report should come every few seconds. Limits never change results.
+const mostBytes = 1 << 30
+
 // choose takes files in order while count and bytes are below the source's limits.
 func (j *Job) choose(s span) (intake, error) {
 	view := j.Store.View()
 	defer view.Close()
 	in := intake{reader: s.reader, replay: s.replay, from: s.from, to: s.from}
 	_, limits := s.reader.From.Scan()
-	if s.all {
+	switch {
+	case s.all:
 		limits = connector.Limits{}
+	case limits.MaxBytes == 0:
+		limits.MaxBytes = mostBytes
 	}
 	var bytes int64
 	for ordinal := s.from + 1; ordinal <= s.to; ordinal++ {
