@@ -103,24 +103,33 @@ func (e *Engine) begin(ctx context.Context, transaction bool) error {
 	return nil
 }
 
-// clear drops every table, view and schema an epoch or a query made.
+// clear drops every table, view and schema an epoch or a query made. A database
+// that a fault of DuckDB has ended is replaced: nothing in it was to last.
 func (e *Engine) clear(ctx context.Context) error {
+	err := e.drop(ctx)
+	if duck.Invalidated(err) {
+		err = e.conn.Reopen(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("clearing the engine: %w", err)
+	}
+	return nil
+}
+
+func (e *Engine) drop(ctx context.Context) error {
 	e.tables = 0
 	if e.open {
 		e.open = false
-		if err := e.conn.Exec(ctx, "ROLLBACK"); err != nil {
-			return fmt.Errorf("clearing the engine: %w", err)
-		}
-		return nil
+		return e.conn.Exec(ctx, "ROLLBACK")
 	}
 	rows, err := e.conn.Text(ctx, "SELECT schema_name, table_name, 'TABLE' FROM duckdb_tables() WHERE NOT internal UNION ALL "+
 		"SELECT schema_name, view_name, 'VIEW' FROM duckdb_views() WHERE NOT internal")
 	if err != nil {
-		return fmt.Errorf("clearing the engine: %w", err)
+		return err
 	}
 	for _, r := range rows {
 		if err := e.conn.Exec(ctx, "DROP "+*r[2]+" "+bound.Ident(*r[0])+"."+bound.Ident(*r[1])); err != nil {
-			return fmt.Errorf("clearing the engine: %w", err)
+			return err
 		}
 	}
 	return nil

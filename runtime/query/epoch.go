@@ -121,6 +121,9 @@ func (ep *epoch) explain(err error) error {
 
 // unreadable recognises the messages of DuckDB's readers about records and files.
 func unreadable(text string) bool {
+	if strings.Contains(text, "INTERNAL Error") || strings.Contains(text, "FATAL Error") {
+		return false
+	}
 	for _, mark := range []string{"Invalid Input Error", "Conversion Error", "CSV Error", "JSON", "Parquet", "parquet", "IO Error", "No magic bytes", "Could not", "Invalid Error", "Serialization Error", "Out of Range", "gzip", "zstd", "ZSTD", "sniff"} {
 		if strings.Contains(text, mark) && !strings.Contains(text, "No space left") && !strings.Contains(text, "Permission Error") {
 			return true

@@ -117,9 +117,6 @@ func (l *lab) failed(e int, views []view, files []batch.File, columns batch.Sche
 		return f
 	}
 	f := &failure{epoch: e, what: err.Error()}
-	if strings.Contains(f.what, "FATAL") {
-		l.restart(1)
-	}
 	var data *query.DataError
 	if errors.As(err, &data) {
 		f.views = []string{data.Relation}

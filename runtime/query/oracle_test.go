@@ -109,7 +109,7 @@ func (l *lab) world(seed uint64, sum *tally) {
 			continue
 		}
 		smaller, few, why := l.shrink(h, views, f)
-		l.t.Errorf("seed %d: %s", seed, regressionText(smaller, few, why))
+		l.t.Errorf("seed %d of %d views: %s", seed, len(views), regressionText(smaller, few, why))
 		sum.Lock()
 		sum.failures++
 		sum.Unlock()
