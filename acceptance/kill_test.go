@@ -22,20 +22,20 @@ source "files" "events" {
 stream "kept" {
   sql = "SELECT id, key, value FROM events WHERE kind <> 'view'"
 }
-view "hourly" {
-  sql = file("hourly.sql")
+view "by_key" {
+  sql = file("by_key.sql")
 }
 sink "delta" "kept" {
   from = stream.kept
   path = "./lake/kept"
 }
-sink "delta" "hourly" {
-  from = view.hourly
-  path = "./lake/hourly"
+sink "delta" "by_key" {
+  from = view.by_key
+  path = "./lake/by_key"
 }
 `
 
-const killHourly = `SELECT key, time_bucket(INTERVAL 1 HOUR, happened_at) AS hour, count(*) AS n, sum(value) AS total, min(value) AS low, max(value) AS high FROM `
+const killByKey = `SELECT key, count(*) AS n, sum(value) AS total, min(value) AS low, max(value) AS high, max(happened_at) AS latest FROM `
 
 const eventsBatch = `read_json('landing/*.json', format = 'newline_delimited', columns = {id: 'BIGINT', key: 'VARCHAR', kind: 'VARCHAR', value: 'BIGINT', happened_at: 'TIMESTAMP'})`
 
@@ -46,7 +46,7 @@ func TestKill(t *testing.T) {
 		t.Skip("takes minutes")
 	}
 	const rows, files, kills = 1_000_000, 200, 100
-	p := newProject(t, "main.sf.hcl", killConfig, "hourly.sql", killHourly+"events GROUP BY ALL")
+	p := newProject(t, "main.sf.hcl", killConfig, "by_key.sql", killByKey+"events GROUP BY ALL")
 	require.NoError(t, writeEvents(p.path("landing"), rows, files))
 	random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), 1))
 
@@ -64,14 +64,14 @@ func TestKill(t *testing.T) {
 	p.must("apply", "-auto-approve")
 	p.must("run", "-once")
 	kept := "SELECT id, key, value FROM " + eventsBatch + " WHERE kind <> 'view'"
-	hourly := killHourly + eventsBatch + " GROUP BY ALL"
-	for table, batch := range map[string]string{"lake/kept": kept, "lake/hourly": hourly} {
+	byKey := killByKey + eventsBatch + " GROUP BY ALL"
+	for table, batch := range map[string]string{"lake/kept": kept, "lake/by_key": byKey} {
 		scan, err := deltaScan(p.path(table))
 		require.NoError(t, err)
 		require.Empty(t, difference(t, p.dir, scan, batch), table)
 	}
-	p.write("view.csv", p.must("query", "-csv", "SELECT * FROM hourly"))
-	require.Empty(t, difference(t, p.dir, "FROM read_csv('view.csv', header = true)", hourly), "the view")
+	p.write("view.csv", p.must("query", "-csv", "SELECT * FROM by_key"))
+	require.Empty(t, difference(t, p.dir, "FROM read_csv('view.csv', header = true)", byKey), "the view")
 	ledger := p.must("query", "-csv", "SELECT count(*) AS files, sum(rows) AS rows, min(ordinal) AS first, max(ordinal) AS last, count(DISTINCT status) AS statuses FROM events.files")
 	require.Equal(t, fmt.Sprintf("files,rows,first,last,statuses\n%d,%d,1,%d,1\n", files, rows, files), ledger)
 	require.Contains(t, p.must("plan"), "No changes.")
