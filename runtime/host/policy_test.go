@@ -193,6 +193,20 @@ func TestMalformedRecordStopsOnlyItsPipeline(t *testing.T) {
 	require.Equal(t, want("read", "vanished"), w.query("SELECT status FROM purchases.files"))
 }
 
+func TestRunAfterAFailureReadsAllThereIs(t *testing.T) {
+	w := newWorld(t)
+	w.purchases(1, attributes{"on_malformed": text("fail"), "max_files_per_epoch": cty.NumberIntVal(1)})
+	w.backfill()
+	w.land("a.json", purchase("ann", 1))
+	w.land("b.json", `{"v":`)
+	require.Error(t, w.host.Run(t.Context(), true, nil))
+	require.Equal(t, want("1"), sum(w), "what came before is committed")
+	w.land("b.json", purchase("ann", 2))
+	w.land("c.json", purchase("ann", 4))
+	w.once()
+	require.Equal(t, want("7"), sum(w))
+}
+
 func TestFactsCountTheBacklog(t *testing.T) {
 	w := newWorld(t)
 	w.land("a.json", purchase("ann", 1))

@@ -14,7 +14,7 @@ import (
 // Record is a ledger entry as the store keeps it.
 type Record struct {
 	connector.Entry
-	Malformed int64 `json:"malformed,omitempty"` // records of its epoch that were set aside, if the file may hold some
+	Malformed int64 `json:"malformed,omitempty"` // records of its epoch that were set aside, whole or in part, if the file may hold some
 }
 
 // File is the entry as the engine scans it.

@@ -129,7 +129,7 @@ func (j *Job) admit(o *outcome, b *store.Batch) ([]admitted, error) {
 		a.state.RowsRead += got.Rows + got.Malformed
 		for k, r := range in.records {
 			r.Status, r.Rows, r.Epoch, r.CommittedAt = connector.Read, got.FileRows[k], o.epoch, now
-			r.Malformed = got.Malformed
+			r.Malformed = got.Malformed + got.Rescued
 			if r.Error = got.FileError[k]; r.Error != "" {
 				r.Status = connector.Malformed
 			}
@@ -177,7 +177,8 @@ func (a admitted) settle() {
 
 // endRecord is where an available-now run stops, by source ID.
 type endRecord struct {
-	Ends map[string]int64 `json:"ends"`
+	Ends   map[string]int64 `json:"ends"`
+	Failed bool             `json:"failed,omitempty"` // the run is over, and did not get there
 }
 
 // UnderWay reports whether an available-now run of a pipeline was begun and not ended.
@@ -188,7 +189,7 @@ func UnderWay(v *store.View, pipeline string) (bool, error) {
 
 // AvailableNow reads what every source holds when it starts, in as many epochs as the limits ask for. The ends are
 // recorded: a run that was cut short goes on to the same ends, which resumed tells; one that had nothing
-// left to read is followed by a new run at once. When ctx ends it finishes the epoch in hand and returns ctx's error.
+// left to read is followed by a new run at once. After a failure, the next run fixes new ends. When ctx ends it finishes the epoch in hand and returns ctx's error.
 func (j *Job) AvailableNow(ctx context.Context) (resumed bool, err error) {
 	if err := j.Deliver(ctx); err != nil {
 		return false, err
@@ -199,10 +200,26 @@ func (j *Job) AvailableNow(ctx context.Context) (resumed bool, err error) {
 			return resumed, err
 		}
 		epochs, err := j.upTo(ctx, ends)
+		var failed *Failure
+		if errors.As(err, &failed) {
+			return resumed, errors.Join(err, j.giveUp(ends))
+		}
 		if err != nil || !resumed || epochs > 0 {
 			return resumed, err
 		}
 	}
+}
+
+// giveUp records that a run failed.
+func (j *Job) giveUp(ends map[string]int64) error {
+	b := j.Store.NewBatch()
+	if err := writeJSON(b, "end/"+j.ID, endRecord{Ends: ends, Failed: true}); err != nil {
+		return err
+	}
+	if err := j.commitBatch(b); err != nil {
+		return fmt.Errorf("ending the run of %s: %w", j.Name, err)
+	}
+	return nil
 }
 
 // upTo runs epochs until the ends are reached, and records that the run is over.
@@ -235,12 +252,13 @@ func (j *Job) ends(ctx context.Context) (map[string]int64, bool, error) {
 	var r endRecord
 	resumed, err := readJSON(view, "end/"+j.ID, &r)
 	view.Close()
+	resumed = resumed && !r.Failed
 	if err != nil || resumed {
 		return r.Ends, resumed, err
 	}
 	err = j.persist(ctx, func(ctx context.Context) error {
 		return j.list(ctx, func(b *store.Batch, last map[string]int64) error {
-			r.Ends = last
+			r = endRecord{Ends: last}
 			return writeJSON(b, "end/"+j.ID, r)
 		})
 	})
