@@ -16,7 +16,7 @@ func safeSerialized(name string) bool {
 	case "struct_pack", "row", "strftime", "strptime", "try_strptime", "date_part", "list_value",
 		"concat", "concat_ws", "regexp_matches", "regexp_full_match", "regexp_extract", "regexp_replace",
 		"json_extract", "json_extract_string", "->", "->>", "json_value", "json_exists", "json_type", "json_array_length",
-		"round", "list_concat", "to_json", "+", "-", "*":
+		"round", "list_concat", "list_aggr", "to_json", "+", "-", "*":
 		return true
 	}
 	return false
