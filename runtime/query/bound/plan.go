@@ -23,7 +23,7 @@ func Unsupportedf(format string, args ...any) error {
 type Op struct {
 	Type              string          `json:"type"`
 	Children          []*Op           `json:"children"`
-	Expressions       []*Expr         `json:"expressions"`
+	Expressions       expressions     `json:"expressions"`
 	Name              string          `json:"name"`
 	Names             []string        `json:"names"`
 	ReturnedTypes     []Type          `json:"returned_types"`
@@ -59,6 +59,16 @@ type Op struct {
 	Stored string `json:"-"`
 	// StoredColumns are that output's column types, by position.
 	StoredColumns int `json:"-"`
+}
+
+// expressions are a step's expressions. VALUES has rows of them instead, which are left out.
+type expressions []*Expr
+
+func (e *expressions) UnmarshalJSON(data []byte) error {
+	if text := bytes.TrimSpace(data); bytes.HasPrefix(text, []byte("[[")) {
+		return nil
+	}
+	return json.Unmarshal(data, (*[]*Expr)(e))
 }
 
 // Condition is one comparison of a join; its sides count columns from their own child.

@@ -277,6 +277,7 @@ func (b *binding) serialize(sql string, optimize bool) ([]byte, error) {
 	if err != nil {
 		return nil, &statement.Error{Summary: "Invalid SQL", Detail: statement.Sentence(FirstLine(err.Error()))}
 	}
+	doc = quoteNumbers(doc)
 	var r statement.Report
 	if err := json.Unmarshal([]byte(doc), &r); err != nil {
 		return nil, fmt.Errorf("reading the bound plan: %w", err)

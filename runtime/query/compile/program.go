@@ -143,32 +143,6 @@ func asTables(sql string) string {
 	return text
 }
 
-// prove binds rendered SQL again and compares canonical forms: a rendering that
-// means something else is never run.
-func (b *binding) prove(tree *bound.Op, sql string) error {
-	same := func(leaf string) string { return leaf }
-	want, err := logical.Canonical(tree, same)
-	if err != nil {
-		return err
-	}
-	doc, err := b.plan(asTables(sql))
-	if err != nil {
-		return &bound.Unsupported{Reason: "an expression that could not be written back as SQL"}
-	}
-	op, err := bound.Decode(doc)
-	if err != nil {
-		return err
-	}
-	got, err := logical.Canonical(op, same)
-	if err != nil {
-		return err
-	}
-	if got != want {
-		return &bound.Unsupported{Reason: "an expression whose rendering could not be proven equal"}
-	}
-	return nil
-}
-
 func (b *binding) declareOperator(o logical.Operator) (Stateful, error) {
 	if o.Keyed != nil {
 		return b.declareKeyed(o.Keyed)
@@ -200,8 +174,8 @@ func (b *binding) declareKeyed(k *logical.Keyed) (Keyed, error) {
 			return out, &bound.Unsupported{Reason: "a join whose keys differ in type"}
 		}
 		out.InputTypes = append(out.InputTypes, typesOf(columns[len(in.Keys):]))
-		if err := b.conn.Exec(b.ctx, "CREATE OR REPLACE TABLE "+bound.Ident(logical.InputLeaf(i))+"("+ColumnList(columns[len(in.Keys):])+")"); err != nil {
-			return out, fmt.Errorf("declaring an operator's input: %w", err)
+		if err := b.table(logical.InputLeaf(i), columns[len(in.Keys):]); err != nil {
+			return out, err
 		}
 	}
 	if err := b.prove(k.Tree, k.Body); err != nil {
@@ -212,10 +186,18 @@ func (b *binding) declareKeyed(k *logical.Keyed) (Keyed, error) {
 		return out, &bound.Unsupported{Reason: "an operator whose result could not be written as SQL"}
 	}
 	out.OutputTypes = typesOf(columns)
-	if err := b.conn.Exec(b.ctx, "CREATE TABLE "+bound.Ident(k.ID)+"("+ColumnList(Positional(out.OutputTypes))+")"); err != nil {
-		return out, fmt.Errorf("declaring an operator's output: %w", err)
+	return out, b.table(k.ID, Positional(out.OutputTypes))
+}
+
+// table declares an operator's input or output. Some types cannot be declared: rows whose members have no names.
+func (b *binding) table(name string, columns batch.Schema) error {
+	if err := b.conn.Exec(b.ctx, "CREATE OR REPLACE TABLE "+bound.Ident(name)+"("+ColumnList(columns)+")"); err != nil {
+		if b.ctx.Err() != nil {
+			return fmt.Errorf("declaring an operator: %w", err)
+		}
+		return &bound.Unsupported{Reason: "remembered columns that cannot be declared: " + ColumnList(columns)}
 	}
-	return out, nil
+	return nil
 }
 
 func typesOf(columns batch.Schema) []string {
@@ -267,10 +249,7 @@ func (b *binding) declareAggregate(a *logical.Aggregate) (Aggregate, error) {
 		finals[i].Name = fmt.Sprintf("c%d", i)
 		out.OutputTypes = append(out.OutputTypes, finals[i].Type)
 	}
-	if err := b.conn.Exec(b.ctx, "CREATE TABLE "+bound.Ident(a.ID)+"("+ColumnList(finals)+")"); err != nil {
-		return out, fmt.Errorf("declaring an operator's output: %w", err)
-	}
-	return out, nil
+	return out, b.table(a.ID, finals)
 }
 
 // PartialSQL computes an aggregate's groups g0, g1, … and partials p0, p1, … over an input.

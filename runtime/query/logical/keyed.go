@@ -252,11 +252,11 @@ func (s *splitter) top(op *bound.Op) (*bound.Op, bool, error) {
 
 func limits(op *bound.Op) (string, error) {
 	text := ""
-	for word, b := range map[string]bound.Bound{" LIMIT ": op.LimitVal, " OFFSET ": op.OffsetVal} {
+	for i, b := range []bound.Bound{op.LimitVal, op.OffsetVal} {
 		switch b.Type {
 		case "UNSET", "":
 		case "CONSTANT_VALUE":
-			text += fmt.Sprint(word, b.Constant)
+			text += fmt.Sprint([]string{" LIMIT ", " OFFSET "}[i], b.Constant)
 		default:
 			return "", bound.Unsupportedf("a LIMIT that is no constant")
 		}

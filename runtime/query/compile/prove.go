@@ -1,0 +1,81 @@
+package compile
+
+import (
+	"strings"
+
+	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/logical"
+)
+
+// prove binds rendered SQL again and compares canonical forms: a rendering that means something else is
+// never run. The plan as bound is compared too: the optimizers may move a filter that stands where the tree has it.
+func (b *binding) prove(tree *bound.Op, sql string) error {
+	want, err := logical.Canonical(tree, sameLeaf)
+	if err != nil {
+		return err
+	}
+	reason := "an expression whose rendering could not be proven equal"
+	for _, optimize := range []bool{true, false} {
+		doc, err := b.serialize(asTables(sql), optimize)
+		if err != nil {
+			return &bound.Unsupported{Reason: "an expression that could not be written back as SQL"}
+		}
+		if got, err := canonicalOf(doc); err == nil && got == want {
+			return nil
+		}
+	}
+	return &bound.Unsupported{Reason: reason}
+}
+
+func canonicalOf(doc []byte) (string, error) {
+	op, err := bound.Decode(doc)
+	if err != nil {
+		return "", err
+	}
+	return logical.Canonical(op, sameLeaf)
+}
+
+func sameLeaf(leaf string) string { return leaf }
+
+// quoteNumbers makes JSON of a plan that holds NaN or Infinity as a bare word.
+func quoteNumbers(doc string) string {
+	if !strings.Contains(doc, ":NaN") && !strings.Contains(doc, "Infinity") {
+		return doc
+	}
+	var out strings.Builder
+	for i := 0; i < len(doc); {
+		if doc[i] == '"' {
+			end := stringEnd(doc, i)
+			out.WriteString(doc[i:end])
+			i = end
+			continue
+		}
+		n := 0
+		for _, word := range []string{"NaN", "-NaN", "Infinity", "-Infinity"} {
+			if strings.HasPrefix(doc[i:], word) {
+				n = len(word)
+			}
+		}
+		if n > 0 {
+			out.WriteString(`"` + doc[i:i+n] + `"`)
+			i += n
+			continue
+		}
+		out.WriteByte(doc[i])
+		i++
+	}
+	return out.String()
+}
+
+// stringEnd is where the JSON string that begins at i ends.
+func stringEnd(doc string, i int) int {
+	for i++; i < len(doc); i++ {
+		switch doc[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(doc)
+}
