@@ -69,6 +69,7 @@ func BenchmarkEpoch(b *testing.B) {
 		{10_000_000, 10_000, 4 << 30},
 		{10_000_000, 100_000, 4 << 30},
 		{10_000_000, 10_000, 256 << 20},
+		{2_000_000, 10_000, 64 << 20},
 	} {
 		b.Run(fmt.Sprintf("keys=%d/k=%d/budget=%dMiB", c.keys, c.k, c.budget>>20), func(b *testing.B) {
 			s := benchStore(b, b.TempDir(), c.keys, c.budget)

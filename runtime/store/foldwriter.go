@@ -22,7 +22,8 @@ type foldWriter struct {
 	key   []byte
 }
 
-const foldFileBytes = 64 << 20
+// foldFileBytes keeps a file's filter small enough to be fetched for one key.
+const foldFileBytes = 4 << 20
 
 // add appends one key; nil removes it from what was folded before.
 func (w *foldWriter) add(table, hash uint64, key, value []byte) error {

@@ -70,7 +70,8 @@ func (b *base) get(hash uint64, key []byte) ([]byte, error) {
 		return nil, err
 	}
 	b.at = foldedKey(b.at[:0], b.t.id, hash, key)
-	if !it.SeekGE(b.at) || string(it.Key()) != string(b.at) {
+	// By prefix, so that filters spare the levels that do not have the key.
+	if !it.SeekPrefixGE(b.at) || string(it.Key()) != string(b.at) {
 		return nil, it.Error()
 	}
 	value, err := it.ValueAndErr()

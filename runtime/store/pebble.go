@@ -7,20 +7,21 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 )
 
-// pebbleOptions are measured choices: large blocks and filters for sorted sweeps, a
+// pebbleOptions are measured choices: filters, and blocks small enough that fetching one
+// key by itself does not read and unpack much more than that, a
 // fixed on-disk format so that an upgrade of Pebble does not lock out older binaries.
 func pebbleOptions(o *Options, lock *pebble.Lock) *pebble.Options {
 	p := &pebble.Options{
 		FS:                          o.FS,
 		Lock:                        lock,
 		FormatMajorVersion:          pebble.FormatWALSyncChunks,
-		CacheSize:                   o.MemoryBudget / 8,
+		CacheSize:                   o.MemoryBudget / 4,
 		MemTableSize:                uint64(min(64<<20, max(256<<10, o.MemoryBudget/16))),
 		MemTableStopWritesThreshold: 4,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 		Logger:                      quiet{},
 	}
-	p.Levels[0].BlockSize = 32 << 10
+	p.Levels[0].BlockSize = 8 << 10
 	p.Levels[0].IndexBlockSize = 256 << 10
 	p.Levels[0].FilterPolicy = bloom.FilterPolicy(10)
 	p.EnsureDefaults()

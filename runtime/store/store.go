@@ -63,7 +63,7 @@ func (o Options) complete() Options {
 }
 
 // keyedBudget is the part of the budget for keyed data; the rest is Pebble's.
-func (o *Options) keyedBudget() int64 { return o.MemoryBudget / 4 * 3 }
+func (o *Options) keyedBudget() int64 { return o.MemoryBudget / 8 * 5 }
 
 // Store is one open data directory. Its methods may be called from any goroutine.
 type Store struct {
