@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
@@ -20,6 +21,7 @@ import (
 type Compiler struct {
 	workers   chan *duck.Conn
 	functions statement.Functions
+	parsed    sync.Map // SQL → its tree as JSON, from Names to Compile
 }
 
 // keptOptimizers rewrite logic; all others depend on statistics of the empty
@@ -98,10 +100,15 @@ func (c *Compiler) Names(ctx context.Context, sql string) ([]statement.Name, err
 		return nil, err
 	}
 	defer func() { c.workers <- conn }()
-	s, err := statement.Parse(ctx, conn, sql)
+	doc, err := statement.Serialize(ctx, conn, sql)
 	if err != nil {
 		return nil, err
 	}
+	s, err := statement.Read(doc, sql)
+	if err != nil {
+		return nil, err
+	}
+	c.parsed.Store(sql, doc)
 	return s.Names(), nil
 }
 
@@ -148,15 +155,23 @@ func (c *Compiler) Compile(ctx context.Context, q Query) (*Program, error) {
 	return p, err
 }
 
+// parse takes the tree that Names left, if it was asked before.
+func (c *Compiler) parse(ctx context.Context, conn *duck.Conn, sql string) (*statement.Statement, error) {
+	if doc, ok := c.parsed.LoadAndDelete(sql); ok {
+		return statement.Read(doc.(string), sql)
+	}
+	return statement.Parse(ctx, conn, sql)
+}
+
 func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Program, error) {
-	s, err := statement.Parse(ctx, conn, q.SQL)
+	s, err := c.parse(ctx, conn, q.SQL)
 	if err != nil {
 		return nil, err
 	}
 	if e := c.functions.Check(s); e != nil {
 		return nil, e
 	}
-	b := &binding{ctx: ctx, conn: conn, relations: map[string]Relation{}}
+	b := &binding{ctx: ctx, conn: conn, relations: map[string]Relation{}, pending: map[string]string{}}
 	if err := b.declare(s.Names(), q.Relations); err != nil {
 		return nil, err
 	}
@@ -215,6 +230,7 @@ type binding struct {
 	conn      *duck.Conn
 	relations map[string]Relation // by leaf name
 	reads     []string
+	pending   map[string]string // tables declared, made when SQL first names them: name → DDL
 }
 
 // declare makes an empty table for every relation the query names. One that is
@@ -273,6 +289,9 @@ func (b *binding) check(sql string) error {
 }
 
 func (b *binding) serialize(sql string, optimize bool) ([]byte, error) {
+	if err := b.make(sql); err != nil {
+		return nil, err
+	}
 	doc, err := b.conn.Value(b.ctx, fmt.Sprintf("SELECT CAST(json_serialize_plan(%s, optimize := %t) AS VARCHAR)", bound.Text(sql), optimize))
 	if err != nil {
 		return nil, &statement.Error{Summary: "Invalid SQL", Detail: statement.Sentence(FirstLine(err.Error()))}
@@ -288,7 +307,27 @@ func (b *binding) serialize(sql string, optimize bool) ([]byte, error) {
 	return []byte(doc), nil
 }
 
+// make makes the declared tables that SQL names.
+func (b *binding) make(sql string) error {
+	for name, ddl := range b.pending {
+		if !strings.Contains(sql, bound.Ident(name)) {
+			continue
+		}
+		if err := b.conn.Exec(b.ctx, ddl); err != nil {
+			if b.ctx.Err() != nil {
+				return fmt.Errorf("declaring an operator: %w", err)
+			}
+			return &bound.Unsupported{Reason: "remembered columns that cannot be declared"}
+		}
+		delete(b.pending, name)
+	}
+	return nil
+}
+
 func (b *binding) describe(body string) (batch.Schema, error) {
+	if err := b.make(body); err != nil {
+		return nil, err
+	}
 	rows, err := b.conn.Text(b.ctx, "SELECT column_name, column_type FROM (DESCRIBE ("+body+"\n))")
 	if err != nil {
 		return nil, &statement.Error{Summary: "Invalid SQL", Detail: statement.Sentence(FirstLine(err.Error()))}

@@ -109,7 +109,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	if err := b.prove(cut.FinalTree, cut.Final.SQL); err != nil {
 		return err
 	}
-	if p.Final, err = b.finish(cut.Final, p.Columns); err != nil {
+	if p.Final, err = finish(cut.Final, p.Columns); err != nil {
 		return err
 	}
 	p.AppendOnly = !cut.Retracts
@@ -121,7 +121,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 }
 
 // finish names the final SQL's columns as the relation names them, and makes sure of their types.
-func (b *binding) finish(r logical.Rendered, columns batch.Schema) (string, error) {
+func finish(r logical.Rendered, columns batch.Schema) (string, error) {
 	if r.Columns != len(columns) {
 		return "", &bound.Unsupported{Reason: "a result whose columns could not be followed"}
 	}
@@ -129,12 +129,7 @@ func (b *binding) finish(r logical.Rendered, columns batch.Schema) (string, erro
 	for i, c := range columns {
 		parts[i] = fmt.Sprintf("CAST(c%d AS %s) AS %s", i, c.Type, bound.Ident(c.Name))
 	}
-	sql := "SELECT " + strings.Join(parts, ", ") + " FROM (" + r.SQL + ")"
-	_, err := b.describe(asTables(sql))
-	if err != nil {
-		return "", &bound.Unsupported{Reason: "an expression that could not be written back as SQL"}
-	}
-	return sql, nil
+	return "SELECT " + strings.Join(parts, ", ") + " FROM (" + r.SQL + ")", nil
 }
 
 // asTables reads every leaf from the empty table of its name.
@@ -174,9 +169,7 @@ func (b *binding) declareKeyed(k *logical.Keyed) (Keyed, error) {
 			return out, &bound.Unsupported{Reason: "a join whose keys differ in type"}
 		}
 		out.InputTypes = append(out.InputTypes, typesOf(columns[len(in.Keys):]))
-		if err := b.table(logical.InputLeaf(i), columns[len(in.Keys):]); err != nil {
-			return out, err
-		}
+		b.table(logical.InputLeaf(i), columns[len(in.Keys):])
 	}
 	if err := b.prove(k.Tree, k.Body); err != nil {
 		return out, err
@@ -186,18 +179,13 @@ func (b *binding) declareKeyed(k *logical.Keyed) (Keyed, error) {
 		return out, &bound.Unsupported{Reason: "an operator whose result could not be written as SQL"}
 	}
 	out.OutputTypes = typesOf(columns)
-	return out, b.table(k.ID, Positional(out.OutputTypes))
+	b.table(k.ID, Positional(out.OutputTypes))
+	return out, nil
 }
 
-// table declares an operator's input or output. Some types cannot be declared: rows whose members have no names.
-func (b *binding) table(name string, columns batch.Schema) error {
-	if err := b.conn.Exec(b.ctx, "CREATE OR REPLACE TABLE "+bound.Ident(name)+"("+ColumnList(columns)+")"); err != nil {
-		if b.ctx.Err() != nil {
-			return fmt.Errorf("declaring an operator: %w", err)
-		}
-		return &bound.Unsupported{Reason: "remembered columns that cannot be declared: " + ColumnList(columns)}
-	}
-	return nil
+// table declares an operator's input or output.
+func (b *binding) table(name string, columns batch.Schema) {
+	b.pending[name] = "CREATE OR REPLACE TABLE " + bound.Ident(name) + "(" + ColumnList(columns) + ")"
 }
 
 func typesOf(columns batch.Schema) []string {
@@ -241,15 +229,9 @@ func (b *binding) declareAggregate(a *logical.Aggregate) (Aggregate, error) {
 			out.PartialTypes = append(out.PartialTypes, c.Type)
 		}
 	}
-	finals, err := b.describe(asTables("SELECT " + strings.Join(OutputList(a), ", ") + " FROM (" + PartialSQL(a, a.Input) + ")"))
-	if err != nil {
-		return out, &bound.Unsupported{Reason: "an aggregate whose result could not be written as SQL"}
-	}
-	for i := range finals {
-		finals[i].Name = fmt.Sprintf("c%d", i)
-		out.OutputTypes = append(out.OutputTypes, finals[i].Type)
-	}
-	return out, b.table(a.ID, finals)
+	out.OutputTypes = append(slices.Clone(out.GroupTypes), a.FinalTypes...)
+	b.table(a.ID, Positional(out.OutputTypes))
+	return out, nil
 }
 
 // PartialSQL computes an aggregate's groups g0, g1, … and partials p0, p1, … over an input.

@@ -17,6 +17,8 @@ type Aggregate struct {
 	// Partials are computed over the rows of Input and merged pairwise.
 	Partials []Partial
 	Finals   []string // expressions over partial columns p0, p1, …
+	// FinalTypes are the types the Finals are cast to.
+	FinalTypes []string
 	// Retracts: Input's rows may be taken back, so that Counter tells whether a group still has rows.
 	Retracts bool
 	Counter  int // index of the partial that counts all rows of a group; -1 when rows are never taken back
@@ -226,7 +228,7 @@ func (s *splitter) add(a *Aggregate, build func(*partialBuilder) error) (*bound.
 			return nil, false, err
 		}
 	}
-	a.Partials, a.Finals = b.partials, b.finals
+	a.Partials, a.Finals, a.FinalTypes = b.partials, b.finals, b.types
 	a.ID = fmt.Sprintf("%s%d", s.prefix, len(s.out.Operators)+1)
 	a.AppendOnly = len(a.Finals) == 0 && !a.Retracts
 	s.out.Operators = append(s.out.Operators, Operator{Aggregate: a})

@@ -11,6 +11,7 @@ type partialBuilder struct {
 	retracts bool
 	partials []Partial
 	finals   []string
+	types    []string // of the finals
 	index    map[string]int
 }
 
@@ -68,7 +69,7 @@ func (b *partialBuilder) add(e *bound.Expr, in bound.Scope) error {
 	if err != nil {
 		return err
 	}
-	b.finals = append(b.finals, "CAST("+final+" AS "+c.typ+")")
+	b.finals, b.types = append(b.finals, "CAST("+final+" AS "+c.typ+")"), append(b.types, c.typ)
 	return nil
 }
 

@@ -202,3 +202,22 @@ func renderUnion(op *bound.Op) (Rendered, error) {
 	}
 	return Rendered{SQL: strings.Join(parts, " UNION ALL "), Columns: columns}, nil
 }
+
+// Plain reports whether a plan only picks columns of one leaf: its rendering needs no proof.
+func Plain(op *bound.Op) bool {
+	if op.Stored != "" {
+		return true
+	}
+	switch op.Type {
+	case "LOGICAL_GET":
+		return len(op.TableFilters.Filters) == 0
+	case "LOGICAL_PROJECTION":
+		for _, e := range op.Expressions {
+			if e.Class != "BOUND_REF" {
+				return false
+			}
+		}
+		return Plain(op.Children[0])
+	}
+	return false
+}

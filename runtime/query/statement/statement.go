@@ -43,10 +43,24 @@ type Statement struct {
 
 // Parse reads one SELECT. Anything else is an *Error.
 func Parse(ctx context.Context, c *duck.Conn, sql string) (*Statement, error) {
+	doc, err := Serialize(ctx, c, sql)
+	if err != nil {
+		return nil, err
+	}
+	return Read(doc, sql)
+}
+
+// Serialize asks DuckDB for a text's tree as JSON, for Read.
+func Serialize(ctx context.Context, c *duck.Conn, sql string) (string, error) {
 	doc, err := c.Value(ctx, "SELECT CAST(json_serialize_sql("+bound.Text(sql)+") AS VARCHAR)")
 	if err != nil {
-		return nil, fmt.Errorf("parsing SQL: %w", err)
+		return "", fmt.Errorf("parsing SQL: %w", err)
 	}
+	return doc, nil
+}
+
+// Read reads what Serialize returned for sql.
+func Read(doc, sql string) (*Statement, error) {
 	var out struct {
 		Report
 		Statements []json.RawMessage `json:"statements"`
