@@ -48,6 +48,13 @@ func (h *Host) build(ctx context.Context, n *network, p *pipeline, t *tally) (er
 	if err := b.resume(); err != nil {
 		return err
 	}
+	empty, err := b.nothingToCompute()
+	if err != nil {
+		return err
+	}
+	if empty {
+		return b.beginEmpty(ctx)
+	}
 	if err := b.open(ctx); err != nil {
 		return err
 	}
@@ -66,6 +73,49 @@ func (h *Host) build(ctx context.Context, n *network, p *pipeline, t *tally) (er
 		return err
 	}
 	return b.cutOver(ctx, ends)
+}
+
+// nothingToCompute reports whether what is built begins empty: no source has been read, no view is held, and no sink
+// is given anything at cut-over. The live epochs that follow read everything.
+func (b *builder) nothingToCompute() (bool, error) {
+	if len(b.held) > 0 {
+		return false, nil
+	}
+	view := b.host.store.View()
+	defer view.Close()
+	for _, a := range b.pipeline.members {
+		r := b.workshop.record(a)
+		if isSink(a) && r.Building != nil && !b.alongside(a) {
+			return false, nil
+		}
+		if a.Block != addr.Source || !slices.Contains(b.again, a) {
+			continue
+		}
+		state, err := job.ReadSourceState(view, r.newest().ID)
+		if err != nil {
+			return false, fmt.Errorf("reading the position of %s: %w", a, err)
+		}
+		if state.Position > 0 || (r.Live != nil && r.Building != nil) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// beginEmpty cuts over without an engine.
+func (b *builder) beginEmpty(ctx context.Context) (err error) {
+	if err := b.host.drain(ctx, b.pipeline.id); err != nil {
+		return err
+	}
+	if b.job, err = job.New(b.options()); err != nil {
+		return err
+	}
+	return b.commit(ctx, job.CutOver{})
+}
+
+func (b *builder) options() job.Options {
+	o := b.host.opts
+	return job.Options{ID: b.pipeline.id, Name: b.pipeline.name, Store: b.host.store, Now: o.Now, Wait: o.Wait, Retrying: o.Retrying, Attempts: attempts}
 }
 
 // findNeeded finds the relations that have to be computed for what is being built, and the live views
@@ -229,7 +279,7 @@ func (b *builder) write(batch *store.Batch, done map[string]int64) error {
 
 // open makes the job that computes what is being built.
 func (b *builder) open(ctx context.Context) error {
-	o := job.Options{ID: b.pipeline.id, Name: b.pipeline.name, Store: b.host.store, Now: b.host.opts.Now, Wait: b.host.opts.Wait, Retrying: b.host.opts.Retrying, Attempts: attempts}
+	o := b.options()
 	for _, a := range b.pipeline.members {
 		r := b.workshop.record(a)
 		if a.Block != addr.Sink {
@@ -361,139 +411,10 @@ func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
 	if !holding && len(r.Sinks) == 0 {
 		return nil
 	}
-	if nothingRead(ends) && len(r.Views) == 0 {
-		return nil // the live epochs that follow the cut-over read everything
-	}
 	return b.job.Replay(ctx, r)
 }
 
 // holds reports whether a relation has to be computed to be complete: a stream without keyed data has not.
 func holds(r job.Relation) bool {
 	return r.Addr.Block == addr.View || slices.ContainsFunc(r.Program.Operators, func(o query.Operator) bool { return o.Holds != "nothing" })
-}
-
-func nothingRead(ends map[string]int64) bool {
-	for _, end := range ends {
-		if end > 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// alongside reports whether a sink being built is given rows while they are replayed, rather than all at cut-over.
-func (b *builder) alongside(sink address) bool {
-	g := b.workshop.record(sink).Building
-	from, err := g.from()
-	if err != nil || g.Replace {
-		return false
-	}
-	return from.Block != addr.View || b.workshop.record(from).Building != nil
-}
-
-// cutOver makes what was built live. Sinks that had rows before, or deliver a view that was live already, are given everything.
-func (b *builder) cutOver(ctx context.Context, ends map[string]int64) error {
-	c := job.CutOver{Ends: map[string]int64{}}
-	whole := map[address]bool{}
-	for _, a := range b.pipeline.members {
-		r := b.workshop.record(a)
-		if !isSink(a) || r.Building == nil || b.alongside(a) {
-			continue
-		}
-		from, err := r.Building.from()
-		if err != nil {
-			return fmt.Errorf("reading %s: %w", a, err)
-		}
-		s, err := b.sink(ctx, a, newest)
-		if err != nil {
-			return err
-		}
-		if from.Block != addr.View {
-			c.Sinks = append(c.Sinks, s)
-			whole[from] = true
-			continue
-		}
-		view, err := b.relation(ctx, from, newest)
-		if err != nil {
-			return err
-		}
-		c.Views = append(c.Views, job.Handover{Relation: view, Sinks: []job.Sink{s}})
-	}
-	if err := b.streams(ctx, &c, whole, ends); err != nil {
-		return err
-	}
-	return b.commit(ctx, c)
-}
-
-// streams adds the streams that sinks are given whole, what they read, and the files they are computed from.
-func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address]bool, ends map[string]int64) error {
-	for _, a := range slices.Backward(b.again) {
-		if !whole[a] {
-			continue
-		}
-		if a.Block == addr.Source {
-			id := b.workshop.record(a).newest().ID
-			c.Ends[id] = ends[id]
-			continue
-		}
-		r, err := b.relation(ctx, a, newest)
-		if err != nil {
-			return err
-		}
-		r.ID = ""
-		c.Relations = append(c.Relations, r)
-		for _, in := range b.network.inputs[a] {
-			whole[in] = true
-		}
-	}
-	slices.Reverse(c.Relations)
-	return nil
-}
-
-// commit decides the cut-over, makes the catalog show it, and delivers.
-func (b *builder) commit(ctx context.Context, c job.CutOver) error {
-	var flipped *edit
-	c.Save = func(batch *store.Batch) (err error) {
-		if flipped != nil {
-			flipped.close()
-		}
-		flipped, err = b.flip(batch)
-		return err
-	}
-	err := b.job.CutOver(ctx, c)
-	if flipped != nil {
-		defer flipped.close()
-	}
-	if err != nil {
-		return err
-	}
-	flipped.settle()
-	return b.job.Deliver(ctx)
-}
-
-// flip puts into a batch that what is being built serves, and that what served is forgotten.
-func (b *builder) flip(batch *store.Batch) (*edit, error) {
-	e := b.host.catalog.edit()
-	e.batch = batch
-	for _, a := range b.pipeline.members {
-		r := b.workshop.record(a)
-		if r.Building == nil {
-			continue
-		}
-		next := *r
-		g := *r.Building
-		g.Touched, g.Replace = false, false
-		next.Live, next.Building = &g, nil
-		if err := e.drop(r.Live); err != nil {
-			return e, err
-		}
-		e.save(&next)
-	}
-	for _, g := range b.record.Scratch {
-		if err := e.drop(g); err != nil {
-			return e, err
-		}
-	}
-	batch.DeleteMeta("build/" + b.pipeline.id)
-	return e, e.write()
 }

@@ -1,0 +1,128 @@
+package host
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+// alongside reports whether a sink being built is given rows while they are replayed, rather than all at cut-over.
+func (b *builder) alongside(sink address) bool {
+	g := b.workshop.record(sink).Building
+	from, err := g.from()
+	if err != nil || g.Replace {
+		return false
+	}
+	return from.Block != addr.View || b.workshop.record(from).Building != nil
+}
+
+// cutOver makes what was built live. Sinks that had rows before, or deliver a view that was live already, are given everything.
+func (b *builder) cutOver(ctx context.Context, ends map[string]int64) error {
+	c := job.CutOver{Ends: map[string]int64{}}
+	whole := map[address]bool{}
+	for _, a := range b.pipeline.members {
+		r := b.workshop.record(a)
+		if !isSink(a) || r.Building == nil || b.alongside(a) {
+			continue
+		}
+		from, err := r.Building.from()
+		if err != nil {
+			return fmt.Errorf("reading %s: %w", a, err)
+		}
+		s, err := b.sink(ctx, a, newest)
+		if err != nil {
+			return err
+		}
+		if from.Block != addr.View {
+			c.Sinks = append(c.Sinks, s)
+			whole[from] = true
+			continue
+		}
+		view, err := b.relation(ctx, from, newest)
+		if err != nil {
+			return err
+		}
+		c.Views = append(c.Views, job.Handover{Relation: view, Sinks: []job.Sink{s}})
+	}
+	if err := b.streams(ctx, &c, whole, ends); err != nil {
+		return err
+	}
+	return b.commit(ctx, c)
+}
+
+// streams adds the streams that sinks are given whole, what they read, and the files they are computed from.
+func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address]bool, ends map[string]int64) error {
+	for _, a := range slices.Backward(b.again) {
+		if !whole[a] {
+			continue
+		}
+		if a.Block == addr.Source {
+			id := b.workshop.record(a).newest().ID
+			c.Ends[id] = ends[id]
+			continue
+		}
+		r, err := b.relation(ctx, a, newest)
+		if err != nil {
+			return err
+		}
+		r.ID = ""
+		c.Relations = append(c.Relations, r)
+		for _, in := range b.network.inputs[a] {
+			whole[in] = true
+		}
+	}
+	slices.Reverse(c.Relations)
+	return nil
+}
+
+// commit decides the cut-over, makes the catalog show it, and delivers.
+func (b *builder) commit(ctx context.Context, c job.CutOver) error {
+	var flipped *edit
+	c.Save = func(batch *store.Batch) (err error) {
+		if flipped != nil {
+			flipped.close()
+		}
+		flipped, err = b.flip(batch)
+		return err
+	}
+	err := b.job.CutOver(ctx, c)
+	if flipped != nil {
+		defer flipped.close()
+	}
+	if err != nil {
+		return err
+	}
+	flipped.settle()
+	return b.job.Deliver(ctx)
+}
+
+// flip puts into a batch that what is being built serves, and that what served is forgotten.
+func (b *builder) flip(batch *store.Batch) (*edit, error) {
+	e := b.host.catalog.edit()
+	e.batch = batch
+	for _, a := range b.pipeline.members {
+		r := b.workshop.record(a)
+		if r.Building == nil {
+			continue
+		}
+		next := *r
+		g := *r.Building
+		g.Touched, g.Replace = false, false
+		next.Live, next.Building = &g, nil
+		if err := e.drop(r.Live); err != nil {
+			return e, err
+		}
+		e.save(&next)
+	}
+	for _, g := range b.record.Scratch {
+		if err := e.drop(g); err != nil {
+			return e, err
+		}
+	}
+	batch.DeleteMeta("build/" + b.pipeline.id)
+	return e, e.write()
+}
