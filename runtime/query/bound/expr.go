@@ -230,6 +230,11 @@ func structPack(e *Expr, parts []string) (string, error) {
 	return "struct_pack(" + strings.Join(parts, ", ") + ")", nil
 }
 
+// Member is the SQL of a struct's member.
+func Member(of, name string) string {
+	return Ident("struct_extract") + "(" + of + ", " + Text(name) + ")"
+}
+
 // SQL renders a filter that was pushed into a scan, over one column.
 func (f Filter) SQL(column string) (string, error) {
 	switch f.FilterType {
@@ -246,6 +251,10 @@ func (f Filter) SQL(column string) (string, error) {
 		return "(" + column + " IS NOT NULL)", nil
 	case "EXPRESSION_FILTER":
 		return Scope{column}.SQL(f.Expr)
+	case "STRUCT_EXTRACT":
+		if f.ChildFilter != nil && f.ChildName != "" {
+			return f.ChildFilter.SQL(Member(column, f.ChildName))
+		}
 	case "CONJUNCTION_AND", "CONJUNCTION_OR":
 		word := " AND "
 		if f.FilterType == "CONJUNCTION_OR" {

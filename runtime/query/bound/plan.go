@@ -109,6 +109,8 @@ type Filter struct {
 	Expr           *Expr    `json:"expr"`
 	ChildFilters   []Filter `json:"child_filters"`
 	Values         []Value  `json:"values"`
+	ChildName      string   `json:"child_name"`   // STRUCT_EXTRACT: the member that is filtered
+	ChildFilter    *Filter  `json:"child_filter"` // STRUCT_EXTRACT
 }
 
 // Expr is one bound expression.

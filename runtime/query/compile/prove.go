@@ -20,7 +20,6 @@ func (b *binding) prove(tree *bound.Op, sql string) error {
 		if err != nil {
 			return &bound.Unsupported{Reason: "an expression that could not be written back as SQL"}
 		}
-		if zz != nil { if got, err := canonicalOf(doc); err != nil || got != want { zz(string(doc), tree) } }
 		if got, err := canonicalOf(doc); err == nil && got == want {
 			return nil
 		}

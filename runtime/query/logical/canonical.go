@@ -28,7 +28,18 @@ func Canonical(op *bound.Op, source func(leaf string) string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return digest(append([]string{"query", c.seal()}, c.cols...)...), nil
+	return digest(append([]string{"query", c.seal()}, shown(c.cols)...)...), nil
+}
+
+// shown gives columns that nobody reads, and that have no name, the form in which they are rendered.
+func shown(cols []string) []string {
+	out := slices.Clone(cols)
+	for i, c := range out {
+		if c == "" {
+			out[i] = "CAST(NULL AS INTEGER)"
+		}
+	}
+	return out
 }
 
 // RawIdentity is the identity of a plan that has no canonical form: its JSON
@@ -204,6 +215,9 @@ func filterPredicates(f bound.Filter, column string) ([]string, error) {
 	if f.FilterType == "EXPRESSION_FILTER" {
 		return canon{cols: []string{column}}.predicates(f.Expr)
 	}
+	if f.FilterType == "STRUCT_EXTRACT" && f.ChildFilter != nil && f.ChildName != "" {
+		return filterPredicates(*f.ChildFilter, bound.Member(column, f.ChildName))
+	}
 	if f.FilterType == "CONJUNCTION_AND" {
 		var out []string
 		for _, c := range f.ChildFilters {
@@ -255,6 +269,17 @@ func (c canon) predicates(e *bound.Expr) ([]string, error) {
 		}
 		return out, nil
 	}
+	if e.Class == "BOUND_BETWEEN" {
+		lower, upper := "COMPARE_GREATERTHAN", "COMPARE_LESSTHAN"
+		if e.LowerIncluded {
+			lower += "OREQUALTO"
+		}
+		if e.UpperIncluded {
+			upper += "OREQUALTO"
+		}
+		return c.predicates(&bound.Expr{Class: "BOUND_CONJUNCTION", Type: "CONJUNCTION_AND", Children: []*bound.Expr{
+			{Class: "BOUND_COMPARISON", Type: lower, Left: e.Input, Right: e.Lower}, {Class: "BOUND_COMPARISON", Type: upper, Left: e.Input, Right: e.Upper}}})
+	}
 	text, err := c.expr(e)
 	return []string{text}, err
 }
@@ -286,7 +311,7 @@ func (z *canonizer) setOperation(op *bound.Op) (canon, error) {
 		if err != nil {
 			return canon{}, err
 		}
-		arms = append(arms, digest(append([]string{"arm", c.seal()}, c.cols...)...))
+		arms = append(arms, digest(append([]string{"arm", c.seal()}, shown(c.cols)...)...))
 		cols = c.cols
 	}
 	if op.Type != "LOGICAL_EXCEPT" {

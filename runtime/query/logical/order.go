@@ -14,6 +14,9 @@ func (c canon) ordered(e *bound.Expr) (*bound.Expr, error) {
 	if e.Class == "BOUND_CAST" && e.Child.Class == "BOUND_FUNCTION" && e.Child.Name == "error" {
 		return c.ordered(e.Child) // it never returns, so its type is nobody's matter
 	}
+	if e.Class == "BOUND_CAST" && e.Child.Class == "BOUND_CONSTANT" && e.Child.Value != nil && e.Child.Value.Type.ID == "VARCHAR" && plainText(e.Return) {
+		return c.ordered(e.Child)
+	}
 	out := *e
 	for _, part := range []**bound.Expr{&out.Child, &out.Left, &out.Right, &out.Input, &out.Lower, &out.Upper, &out.ElseExpr} {
 		in, err := c.ordered(*part)
@@ -43,6 +46,11 @@ func (c canon) ordered(e *bound.Expr) (*bound.Expr, error) {
 		out.CaseChecks[i] = bound.CaseCheck{When: when, Then: then}
 	}
 	return &out, c.sort(&out)
+}
+
+// plainText reports the type of texts without a collation.
+func plainText(t bound.Type) bool {
+	return t.ID == "VARCHAR" && (t.Info == nil || t.Info.Collation == "" && t.Info.Alias == "")
 }
 
 func (c canon) sort(e *bound.Expr) error {
