@@ -181,6 +181,9 @@ func (s Scope) caseWhen(e *Expr) (string, error) {
 }
 
 func (s Scope) function(e *Expr) (string, error) {
+	if overLambda(e.Name) {
+		return s.lambda(e)
+	}
 	if e.HasSerialize && !safeSerialized(e.Name) && len(bytes.TrimSpace(e.FunctionData)) > 0 {
 		return "", Unsupportedf("the function %s", e.Name)
 	}

@@ -151,14 +151,21 @@ func (s Scope) frame(e *Expr) (string, error) {
 			mode = m
 		}
 	}
-	if mode == "RANGE" && (e.StartExpr != nil || e.EndExpr != nil) {
-		return "", Unsupportedf("a window over a range of values")
+	from, to := e.StartExpr, e.EndExpr
+	if mode == "RANGE" {
+		var err error
+		if from, err = s.distance(e, from); err != nil {
+			return "", err
+		}
+		if to, err = s.distance(e, to); err != nil {
+			return "", err
+		}
 	}
-	start, err := s.frameBound(e.Start, e.StartExpr)
+	start, err := s.frameBound(e.Start, from)
 	if err != nil {
 		return "", err
 	}
-	end, err := s.frameBound(e.End, e.EndExpr)
+	end, err := s.frameBound(e.End, to)
 	if err != nil {
 		return "", err
 	}
@@ -172,6 +179,26 @@ func (s Scope) frame(e *Expr) (string, error) {
 		text += " EXCLUDE TIES"
 	}
 	return text, nil
+}
+
+// distance is what the user wrote as the bound of a RANGE frame: the plan holds the value it leads to,
+// the order expression plus or minus it.
+func (s Scope) distance(e, to *Expr) (*Expr, error) {
+	if to == nil {
+		return nil, nil
+	}
+	unknown := Unsupportedf("a window over a range of values")
+	if len(e.Orders) != 1 || to.Class != "BOUND_FUNCTION" || to.Name != "+" && to.Name != "-" || len(to.Children) != 2 {
+		return nil, unknown
+	}
+	by, err := s.SQL(e.Orders[0].Expression)
+	if err != nil {
+		return nil, err
+	}
+	if from, err := s.SQL(to.Children[0]); err != nil || from != by {
+		return nil, unknown
+	}
+	return to.Children[1], nil
 }
 
 func (s Scope) frameBound(kind string, e *Expr) (string, error) {
