@@ -7,8 +7,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/bloom"
 )
 
-// pebbleOptions are measured choices: filters, and blocks small enough that fetching one
-// key by itself does not read and unpack much more than that, a
+// pebbleOptions are measured choices: filters, blocks small enough that fetching one
+// key does not read and unpack much more than that, and a
 // fixed on-disk format so that an upgrade of Pebble does not lock out older binaries.
 func pebbleOptions(o *Options, lock *pebble.Lock) *pebble.Options {
 	p := &pebble.Options{
