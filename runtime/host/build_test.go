@@ -282,3 +282,45 @@ func TestBackfillReportsProgress(t *testing.T) {
 		require.GreaterOrEqual(t, all[i].Files, all[i-1].Files)
 	}
 }
+
+// An apply deletes first: cut short there, what names the deleted trigger still runs.
+func TestTriggerThatIsGone(t *testing.T) {
+	w := newWorld(t)
+	w.put("trigger.processing_time.live", 1, attributes{"interval": text("10s")})
+	w.purchases(1, attributes{"trigger": text("trigger.processing_time.live")})
+	w.backfill()
+	require.NoError(t, w.host.Delete(t.Context(), addr.Resource{Block: addr.Trigger, Type: "processing_time", Name: "live"}))
+	w.land("a.json", purchase("ann", 1))
+	w.once()
+	require.Equal(t, want("1"), w.query("SELECT count(*) FROM purchases"))
+}
+
+// Putting the same twice, or a newer value over one that was never built, changes nothing that serves.
+func TestPutAgain(t *testing.T) {
+	w := running(t)
+	next := attributes{"sql": text("SELECT customer, max(v) AS total, count(*) AS n FROM purchases GROUP BY ALL")}
+	w.put("view.totals", 2, next)
+	w.put("view.totals", 2, next)
+	f, err := w.host.Facts(t.Context())
+	require.NoError(t, err)
+	view := addr.Resource{Block: addr.View, Name: "totals"}
+	require.EqualValues(t, 1, f.Resources[view].Generation)
+	require.EqualValues(t, 2, f.Resources[view].Building)
+	w.put("view.totals", 3, attributes{"sql": text("SELECT customer, min(v) AS total, count(*) AS n FROM purchases GROUP BY ALL")})
+	w.reopen()
+	require.Equal(t, want("ann|5|2", "bob|10|2", "cy|-1|1"), w.query("FROM totals"))
+	w.backfill()
+	require.Equal(t, want("ann|1|2", "bob|2|2", "cy|-1|1"), w.query("FROM totals"))
+	rows, _ := w.table("lake/totals")
+	require.Equal(t, want("ann|1|2", "bob|2|2", "cy|-1|1"), rows)
+	f, err = w.host.Facts(t.Context())
+	require.NoError(t, err)
+	require.EqualValues(t, 3, f.Resources[view].Generation)
+	require.Zero(t, f.Resources[view].Building)
+
+	// Back to what serves: what was to be built is forgotten.
+	w.put("view.totals", 4, attributes{"sql": text(totals)})
+	w.put("view.totals", 3, attributes{"sql": text("SELECT customer, min(v) AS total, count(*) AS n FROM purchases GROUP BY ALL")})
+	w.backfill()
+	require.Equal(t, want("ann|1|2", "bob|2|2", "cy|-1|1"), w.query("FROM totals"))
+}

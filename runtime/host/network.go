@@ -180,7 +180,7 @@ func (n *network) bindTrigger(p *pipeline) error {
 		}
 		r, ok := n.catalog.records[named]
 		if !ok {
-			return fmt.Errorf("reading %s: the runtime has no %s", a, named)
+			continue // an apply that was cut short has deleted it, and not yet changed what names it
 		}
 		p.name = w.Trigger
 		p.trigger, err = triggerOf(r)
