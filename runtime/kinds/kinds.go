@@ -8,6 +8,7 @@ import (
 	"github.com/streamform/streamform/runtime/connector/console"
 	"github.com/streamform/streamform/runtime/connector/delta"
 	"github.com/streamform/streamform/runtime/connector/files"
+	"github.com/streamform/streamform/runtime/connector/nexmark"
 )
 
 // All lists every kind and what opens it, in the order of the reference: sources, sinks, then the
@@ -15,6 +16,7 @@ import (
 func All() []connector.Definition {
 	all := []connector.Definition{
 		files.SourceDefinition(),
+		nexmark.Definition(),
 		delta.Definition(),
 		files.SinkDefinition(),
 		console.Definition(),

@@ -1,3 +1,4 @@
+// Package nexmark makes the events of Nexmark, the public benchmark of streaming SQL: persons, auctions and bids of an auction site.
 package nexmark
 
 import (
