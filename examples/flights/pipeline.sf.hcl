@@ -7,10 +7,9 @@ variable "data" {
 }
 
 source "files" "flights" {
-  path           = "${var.data}/*.json"
-  format         = "json"
-  format_options = { timestampformat = "%Y/%m/%d %H:%M" }
-  columns        = { date = "TIMESTAMP", delay = "INTEGER", distance = "INTEGER", origin = "VARCHAR", destination = "VARCHAR" }
+  path    = "${var.data}/*.json"
+  format  = "json"
+  columns = { date = "TIMESTAMP", delay = "INTEGER", distance = "INTEGER", origin = "VARCHAR", destination = "VARCHAR" }
 }
 
 # Flights that were reported late: some belong to hours that have long been counted.

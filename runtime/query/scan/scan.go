@@ -35,9 +35,9 @@ func Make(s batch.Scan, files []batch.File) (Plan, error) {
 	switch s.Format.Name {
 	case "json":
 		if !byFile && allLines(files) {
-			return Plan{SQL: "SELECT " + outputColumns(s) + " FROM " + jsonLines(s, paths(files), false), Lines: true}, nil
+			return Plan{SQL: "SELECT " + outputColumns(s) + " FROM " + jsonLines(s, files), Lines: true}, nil
 		}
-		return Plan{SQL: selectFrom(s, files, jsonAny(s, paths(files))), ByFile: true}, nil
+		return Plan{SQL: selectFrom(s, files, jsonAny(s, files)), ByFile: true}, nil
 	case "csv":
 		from, err := csvGroups(s, files)
 		if err != nil {
@@ -163,16 +163,29 @@ func value(v string) string {
 	return bound.Text(v)
 }
 
-func jsonLines(s batch.Scan, paths []string, named bool) string {
-	file := ""
-	if named {
-		file = ", filename = '" + FileColumn + "'"
+// recordLimits bounds a record by the largest file, where that is less than DuckDB's own bound of 16 MiB: a reader sets
+// aside twice as much for each file that is open.
+func recordLimits(f batch.Format, files []batch.File) string {
+	const most, least = 16 << 20, 64 << 10
+	largest := int64(least)
+	for _, f := range files {
+		if Compressed(f.Path) || f.Size == 0 {
+			return ""
+		}
+		largest = max(largest, f.Size+1)
 	}
-	return "read_json(" + list(paths) + ", columns = " + structOf(s.Columns) + ", format = 'newline_delimited'" + file + options(s.Format, "format") + ")"
+	if _, set := f.Options["maximum_object_size"]; set || largest >= most {
+		return ""
+	}
+	return fmt.Sprintf(", maximum_object_size = %d", largest)
 }
 
-func jsonAny(s batch.Scan, paths []string) string {
-	return "read_json(" + list(paths) + ", columns = " + structOf(s.Columns) + ", filename = '" + FileColumn + "'" + options(s.Format) + ")"
+func jsonLines(s batch.Scan, files []batch.File) string {
+	return "read_json(" + list(paths(files)) + ", columns = " + structOf(s.Columns) + ", format = 'newline_delimited'" + recordLimits(s.Format, files) + options(s.Format, "format") + ")"
+}
+
+func jsonAny(s batch.Scan, files []batch.File) string {
+	return "read_json(" + list(paths(files)) + ", columns = " + structOf(s.Columns) + ", filename = '" + FileColumn + "'" + recordLimits(s.Format, files) + options(s.Format) + ")"
 }
 
 // parquet reads columns by name: one that no file has is NULL, and values take the declared type.
@@ -211,5 +224,5 @@ func Inference(s batch.Scan, files []batch.File) string {
 	if !s.InferTypes {
 		depth = ", maximum_depth = 1"
 	}
-	return "SELECT * FROM read_json(" + list(paths(files)) + ", union_by_name = true, sample_size = -1, ignore_errors = true, hive_partitioning = false, map_inference_threshold = -1, convert_strings_to_integers = false" + depth + options(s.Format) + ")"
+	return "SELECT * FROM read_json(" + list(paths(files)) + ", union_by_name = true, sample_size = -1, ignore_errors = true, hive_partitioning = false, map_inference_threshold = -1, convert_strings_to_integers = false" + depth + recordLimits(s.Format, files) + options(s.Format) + ")"
 }
