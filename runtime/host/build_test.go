@@ -324,3 +324,21 @@ func TestPutAgain(t *testing.T) {
 	w.backfill()
 	require.Equal(t, want("ann|1|2", "bob|2|2", "cy|-1|1"), w.query("FROM totals"))
 }
+
+// A view on a side relation that is created later sees what was set aside before.
+func TestViewOnWhatWasSetAside(t *testing.T) {
+	w := newWorld(t)
+	w.land("a.json", purchase("ann", 1), `{"v":`)
+	w.land("b.json.gz", "not gzip at all")
+	w.purchases(1, nil)
+	w.backfill()
+	before := w.query("SELECT count(*) FROM purchases.malformed")
+	require.Equal(t, want("2"), before)
+	w.put("view.bad", 1, attributes{"sql": text("SELECT _reason, count(*) AS n FROM purchases.malformed GROUP BY ALL")})
+	w.backfill()
+	require.Equal(t, want("2"), w.query("SELECT CAST(sum(n) AS BIGINT) FROM bad"))
+	require.Equal(t, before, w.query("SELECT count(*) FROM purchases.malformed"), "nothing is set aside twice")
+	w.land("c.json", `{"w"`)
+	w.once()
+	require.Equal(t, want("3"), w.query("SELECT CAST(sum(n) AS BIGINT) FROM bad"))
+}

@@ -171,7 +171,7 @@ type span struct {
 const mostBytes = 1 << 30
 
 // choose takes files in order while count and bytes are below the source's limits.
-func (j *Job) choose(s span) (intake, error) {
+func (j *Job) choose(ctx context.Context, s span) (intake, error) {
 	view := j.Store.View()
 	defer view.Close()
 	in := intake{reader: s.reader, replay: s.replay, from: s.from, to: s.from}
@@ -190,7 +190,7 @@ func (j *Job) choose(s span) (intake, error) {
 		}
 		take := ok && record.Status == connector.Pending
 		if s.replay {
-			if take, err = j.readable(record, ok); err != nil {
+			if take, err = j.readable(ctx, s.reader, record); err != nil {
 				return in, err
 			}
 		}
@@ -210,15 +210,18 @@ func (j *Job) choose(s span) (intake, error) {
 // full reports whether a limit leaves no room; the first file is always taken.
 func full(limit, taken int64) bool { return limit > 0 && taken >= limit }
 
-// readable reports whether a replay reads a file; what cannot be read as it was is a failure.
-func (j *Job) readable(r Record, ok bool) (bool, error) {
-	if !ok || (r.Status != connector.Read && r.Status != connector.Overwritten) || r.Rows < 0 {
-		return false, nil
-	}
-	if r.Status == connector.Overwritten {
+// readable reports whether a replay reads a file; what cannot be read as it was is a failure. A file that
+// was malformed as a whole had no rows: it is read for its side relation, unless it has changed.
+func (j *Job) readable(ctx context.Context, from *reader, r Record) (bool, error) {
+	switch {
+	case r.Status == connector.Read:
+		return true, nil
+	case r.Status == connector.Malformed:
+		return from.From.Verify(ctx, r.Entry) == nil, nil
+	case r.Status == connector.Overwritten && r.Rows >= 0:
 		return false, j.unrepeatable(r, "was overwritten after it was read")
 	}
-	return true, nil
+	return false, nil
 }
 
 func (j *Job) unrepeatable(r Record, what string) *Failure {

@@ -53,7 +53,7 @@ func (j *Job) redo(epoch func() error) error {
 // attempt chooses, computes and commits one epoch; a nil outcome means that there was nothing to read.
 func (j *Job) attempt(ctx context.Context, ends map[string]int64) (*outcome, error) {
 	began := j.Now()
-	intakes, err := j.chooseNew(ends)
+	intakes, err := j.chooseNew(ctx, ends)
 	if err != nil || intakes == nil {
 		return nil, err
 	}
@@ -78,7 +78,7 @@ func (j *Job) attempt(ctx context.Context, ends map[string]int64) (*outcome, err
 }
 
 // chooseNew takes unread files of every source; nil when there are none and no relation waits for its first epoch.
-func (j *Job) chooseNew(ends map[string]int64) ([]intake, error) {
+func (j *Job) chooseNew(ctx context.Context, ends map[string]int64) ([]intake, error) {
 	intakes := []intake{}
 	files := 0
 	for _, r := range j.sources {
@@ -86,7 +86,7 @@ func (j *Job) chooseNew(ends map[string]int64) ([]intake, error) {
 		if end, ok := ends[r.ID]; ok {
 			to = min(to, end)
 		}
-		in, err := j.choose(span{reader: r, from: r.seen, to: to})
+		in, err := j.choose(ctx, span{reader: r, from: r.seen, to: to})
 		if err != nil {
 			return nil, err
 		}

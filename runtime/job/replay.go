@@ -98,7 +98,7 @@ func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 		if reader.Fresh {
 			stretch.from, stretch.replay = reader.seen, false
 		}
-		in, err := j.choose(stretch)
+		in, err := j.choose(ctx, stretch)
 		if err != nil {
 			return false, err
 		}
@@ -196,7 +196,7 @@ func (j *Job) whole(ctx context.Context, c CutOver) (*outcome, error) {
 		if !ok {
 			continue
 		}
-		in, err := j.choose(span{reader: reader, to: end, replay: true, all: true})
+		in, err := j.choose(ctx, span{reader: reader, to: end, replay: true, all: true})
 		if err != nil {
 			return nil, err
 		}
