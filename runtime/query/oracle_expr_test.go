@@ -96,7 +96,7 @@ func (g *generator) nestedExpression(c batch.Column, n string) string {
 		return g.form(n, "len(@)", "@[1]", "list_contains(@, NULL)", "list_sort(@)", "list_distinct(@) IS NULL", "list_concat(@, @)",
 			"list_filter(@, x -> x IS NOT NULL)", "array_to_string(@, '+')", "@[1:2]", "list_transform(@, x -> x IS NULL)")
 	case "struct":
-		return g.form(n, "@", "row(@, 1)")
+		return g.form(n, "@", "{'p': @, 'q': 1}")
 	case "map":
 		return g.form(n, "map_keys(@)", "cardinality(@)", "@['a']", "map_values(@)")
 	case "json":

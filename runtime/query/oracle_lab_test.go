@@ -177,8 +177,9 @@ func (l *lab) compare(w *world, views []view) *failure {
 	}
 	got, err := l.held(w, sql)
 	if err != nil {
-		if got, err = l.singly(w); err != nil {
-			return &failure{what: "reading the views: " + err.Error()}
+		guilty := ""
+		if got, guilty, err = l.singly(w); err != nil {
+			return &failure{views: []string{guilty}, what: "reading the views: " + err.Error()}
 		}
 	}
 	for i, v := range views {
@@ -191,18 +192,18 @@ func (l *lab) compare(w *world, views []view) *failure {
 }
 
 // singly reads one view after the other, in a new engine: DuckDB 1.5 may fail on the union of many.
-func (l *lab) singly(w *world) ([][]string, error) {
+func (l *lab) singly(w *world) (got [][]string, guilty string, err error) {
 	l.restart(1)
 	w.engine = l.engine
-	out := make([][]string, len(w.steps))
+	got = make([][]string, len(w.steps))
 	for i, s := range w.steps {
 		rows, err := l.held(w, strings.Replace(comparison([]query.Step{s}), "'0'", fmt.Sprintf("'%d'", i), 1))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", s.Relation, err)
+			return nil, s.Relation, err
 		}
-		out[i] = rows[i]
+		got[i] = rows[i]
 	}
-	return out, nil
+	return got, "", nil
 }
 
 func number(s string) (n int) {

@@ -186,6 +186,9 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 	if e := UniqueColumns(p.Columns); e != nil {
 		return nil, e
 	}
+	if e := b.namedMembers(p.Columns); e != nil {
+		return nil, e
+	}
 	if err := p.build(b, doc); err != nil {
 		return nil, err
 	}
@@ -204,6 +207,18 @@ func UniqueColumns(columns batch.Schema) *statement.Error {
 			return &statement.Error{Summary: "Two columns of one name", Detail: fmt.Sprintf("The result has more than one column named %q. Names are compared without case; give one of them another name with AS.", c.Name)}
 		}
 		seen[name] = true
+	}
+	return nil
+}
+
+// namedMembers refuses columns of rows without member names: nothing can be declared with their type.
+func (b *binding) namedMembers(columns batch.Schema) *statement.Error {
+	for _, c := range columns {
+		if !strings.Contains(c.Type, "STRUCT(") || b.conn.Exec(b.ctx, "SELECT CAST(NULL AS "+c.Type+")") == nil {
+			continue
+		}
+		return &statement.Error{Summary: "A row without member names", Detail: fmt.Sprintf("The column %q is of type %s, and its members have no names. "+
+			"Name them: {'a': …, 'b': …} or struct_pack(a := …, b := …) instead of row(…).", c.Name, c.Type)}
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func columnReader(b array.Builder) (reader, error) {
 	case *array.LargeListBuilder:
 		return listReader(b, b.ValueBuilder(), func() { b.Append(true) })
 	case *array.FixedSizeListBuilder:
-		return listReader(b, b.ValueBuilder(), func() { b.Append(true) })
+		return arrayReader(b)
 	}
 	return numberReader(b)
 }
@@ -226,6 +226,23 @@ func listReader(b, values array.Builder, begin func()) (reader, error) {
 	}), nil
 }
 
+// arrayReader reads lists that are all of one length.
+func arrayReader(b *array.FixedSizeListBuilder) (reader, error) {
+	item, err := columnReader(b.ValueBuilder())
+	if err != nil {
+		return nil, err
+	}
+	length := uint64(b.Type().(*arrow.FixedSizeListType).Len())
+	return present(b, func(src []byte) ([]byte, error) {
+		n, used := binary.Uvarint(src)
+		if used <= 0 || n != length {
+			return nil, errShort
+		}
+		b.Append(true)
+		return repeat(src[used:], n, item)
+	}), nil
+}
+
 func repeat(src []byte, n uint64, item reader) ([]byte, error) {
 	var err error
 	for range n {
@@ -247,7 +264,7 @@ func mapReader(b *array.MapBuilder) (reader, error) {
 		return nil, err
 	}
 	pair := func(src []byte) ([]byte, error) {
-		if len(src) == 0 {
+		if len(src) < 2 || src[1] == 0 { // a key is never NULL
 			return nil, errShort
 		}
 		rest, err := key(src[1:])

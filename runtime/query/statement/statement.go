@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
@@ -52,6 +53,9 @@ func Parse(ctx context.Context, c *duck.Conn, sql string) (*Statement, error) {
 
 // Serialize asks DuckDB for a text's tree as JSON, for Read.
 func Serialize(ctx context.Context, c *duck.Conn, sql string) (string, error) {
+	if at := notText(sql); at >= 0 {
+		return "", &Error{Summary: "SQL is not text", Detail: "The text holds a byte that is no character in UTF-8, or the zero byte. Remove it.", Start: at, End: at + 1}
+	}
 	doc, err := c.Value(ctx, "SELECT CAST(json_serialize_sql("+bound.Text(sql)+") AS VARCHAR)")
 	if err != nil {
 		return "", fmt.Errorf("parsing SQL: %w", err)
@@ -81,6 +85,16 @@ func Read(doc, sql string) (*Statement, error) {
 		return nil, fmt.Errorf("reading the parsed SQL: %w", err)
 	}
 	return &Statement{tree: tree, Text: sql, Body: withoutSemicolon(sql)}, nil
+}
+
+// notText is where the first byte stands that cannot be part of SQL; -1 when there is none.
+func notText(sql string) int {
+	for i, r := range sql {
+		if r == 0 || r == utf8.RuneError && !strings.HasPrefix(sql[i:], "\uFFFD") {
+			return i
+		}
+	}
+	return -1
 }
 
 // Report is an error as DuckDB's JSON functions write it.
