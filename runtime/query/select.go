@@ -55,7 +55,7 @@ func (e *Engine) answer(ctx context.Context, r Reading) (*Rows, error) {
 	list := make([]string, 0, 2*len(columns))
 	for i := range columns {
 		names[i] = fmt.Sprintf("c%d", i)
-		list = append(list, names[i])
+		list = append(list, "CAST("+names[i]+" AS "+result.Texts(columns[i].Type)+")")
 	}
 	for _, n := range names {
 		list = append(list, "CAST("+n+" AS VARCHAR)")

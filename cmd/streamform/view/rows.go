@@ -2,13 +2,11 @@ package view
 
 import (
 	"bufio"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
@@ -61,24 +59,39 @@ func each(r Result, fn func(row []query.Cell) error) error {
 	}
 }
 
+// csvRows prints rows as DuckDB writes CSV: NULL is nothing, an empty text is a pair of quotes.
 func csvRows(w io.Writer, r Result) error {
-	out := csv.NewWriter(w)
 	record := make([]string, 0, len(r.Columns()))
 	for _, c := range r.Columns() {
-		record = append(record, c.Name)
+		record = append(record, csvField(c.Name))
 	}
-	if err := out.Write(record); err != nil {
+	if err := csvLine(w, record); err != nil {
 		return err
 	}
-	err := each(r, func(row []query.Cell) error {
+	return each(r, func(row []query.Cell) error {
 		record = record[:0]
 		for _, cell := range row {
-			record = append(record, cell.Text)
+			if cell.Null {
+				record = append(record, "")
+				continue
+			}
+			record = append(record, csvField(cell.Text))
 		}
-		return out.Write(record)
+		return csvLine(w, record)
 	})
-	out.Flush()
-	return errors.Join(err, out.Error())
+}
+
+func csvLine(w io.Writer, fields []string) error {
+	_, err := io.WriteString(w, strings.Join(fields, ",")+"\n")
+	return err
+}
+
+// csvField puts a text into quotes where it would be read as something else without.
+func csvField(text string) string {
+	if text != "" && !strings.ContainsAny(text, "\",\r\n") && text == strings.TrimSpace(text) {
+		return text
+	}
+	return `"` + strings.ReplaceAll(text, `"`, `""`) + `"`
 }
 
 // jsonRows prints one object per row, its names in the order of the columns. A name
@@ -128,7 +141,7 @@ func tableRows(w io.Writer, r Result) error {
 	t := table{w: w}
 	for _, c := range r.Columns() {
 		t.head = append(t.head, c.Name)
-		t.widths = append(t.widths, utf8.RuneCountInString(c.Name))
+		t.widths = append(t.widths, columnsOf(c.Name))
 		t.numbers = append(t.numbers, numeric(c.Type))
 	}
 	var kept [][]string
@@ -139,7 +152,7 @@ func tableRows(w io.Writer, r Result) error {
 		for i, cell := range row {
 			line[i] = oneLine(cell)
 			if total <= widthSample {
-				t.widths[i] = max(t.widths[i], utf8.RuneCountInString(line[i]))
+				t.widths[i] = max(t.widths[i], columnsOf(line[i]))
 			}
 		}
 		if total <= widthSample {
@@ -188,7 +201,7 @@ func (t *table) begin(kept [][]string) error {
 func (t *table) line(cells []string) error {
 	var b strings.Builder
 	for i, text := range cells {
-		pad := strings.Repeat(" ", max(0, t.widths[i]-utf8.RuneCountInString(text)))
+		pad := strings.Repeat(" ", max(0, t.widths[i]-columnsOf(text)))
 		if i > 0 {
 			b.WriteString("  ")
 		}

@@ -19,13 +19,18 @@ type Cell struct {
 // Rows is an open result. Close it.
 type Rows struct {
 	columns batch.Schema
+	shapes  []shape
 	rows    driver.Rows
 	close   func() error
 }
 
-// New wraps driver rows that hold each column twice: first the values, then the same values as text.
+// New wraps driver rows that hold each column twice: first cast to Texts of its type, then all of them as VARCHAR.
 func New(columns batch.Schema, rows driver.Rows, close func() error) *Rows {
-	return &Rows{columns: columns, rows: rows, close: close}
+	r := &Rows{columns: columns, rows: rows, close: close}
+	for _, c := range columns {
+		r.shapes = append(r.shapes, shapeOf(c.Type))
+	}
+	return r
 }
 
 // Columns are the result's columns, in order.
@@ -51,7 +56,7 @@ func (r *Rows) Next() ([]Cell, error) {
 		if !ok {
 			s = fmt.Sprint(text)
 		}
-		doc, err := scalarJSON(c.Type, value, s)
+		doc, err := valueJSON(r.shapes[i], value)
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", c.Name, err)
 		}
