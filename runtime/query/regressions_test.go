@@ -1,0 +1,91 @@
+package query_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query"
+	"github.com/stretchr/testify/require"
+)
+
+// regression is a case that failed once, as TestOracle prints it.
+type regression struct {
+	name    string
+	columns batch.Schema
+	views   []view
+	epochs  [][]string
+	full    bool // the last view may run in full each epoch
+}
+
+const latest = `SELECT * EXCLUDE (op) FROM t x WHERE op <> 'd' AND NOT EXISTS (SELECT 1 FROM t y WHERE y.id = x.id AND y.seq > x.seq)`
+
+func rowsOf(typ string) batch.Schema {
+	return batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "seq", Type: "BIGINT"}, {Name: "op", Type: "VARCHAR"}, {Name: "c", Type: typ}}
+}
+
+// small are a few rows of one column that come, change and go.
+func small(a, b, c string) [][]string {
+	return [][]string{
+		{`{"id":1,"seq":1,"op":"u","c":` + a + `}`, `{"id":2,"seq":2,"op":"u","c":` + b + `}`},
+		{`{"id":1,"seq":3,"op":"u","c":` + b + `}`, `{"id":3,"seq":4,"op":"u","c":` + c + `}`},
+		{`{"id":2,"seq":5,"op":"d","c":null}`, `{"id":4,"seq":6,"op":"u","c":` + a + `}`},
+		{`{"id":3,"seq":7,"op":"d","c":null}`},
+	}
+}
+
+func regressions() []regression {
+	sums := [][]string{{}, {}, {}}
+	for i, v := range []string{"0.1", "0.7", "1e16", "0.3", "-1e16", "3.3", "1e8", "0.9", "-7.7", "0.2", "1e15", "0.6"} {
+		row := `{"id":` + string(rune('0'+i%6)) + `,"seq":` + fmt.Sprint(i) + `,"op":"u","c":` + v + `}`
+		sums[i%3] = append(sums[i%3], row)
+	}
+	return []regression{
+		{name: "sums of DOUBLEs whose order changes are taken back as they were shown", columns: rowsOf("DOUBLE"), epochs: sums,
+			views: []view{{"b", latest}, {"v", `SELECT seq % 2 AS g, sum(c) AS f_s, avg(c) AS f_a, stddev(c) AS f_d FROM b GROUP BY g`},
+				{"w", `SELECT id, sum(c) OVER (PARTITION BY seq % 2) AS f_s FROM b`}, {"x", `SELECT sum(c) AS f_s, median(c) AS m FROM b`}}},
+		{name: "approximate counts are taken back as they were shown", columns: rowsOf("TIMESTAMP"),
+			epochs: small(`"2026-03-01 09:30:00"`, `"2026-03-02 08:45:00"`, `"2026-03-01 08:15:00"`),
+			views:  []view{{"b", latest}, {"v", `SELECT id % 2 AS g, approx_count_distinct(c) AS n FROM b GROUP BY g`}}},
+		{name: "NaN and Infinity as constants", columns: rowsOf("DOUBLE"), epochs: small(`"NaN"`, `"Infinity"`, "1.5"),
+			views: []view{{"b", latest}, {"v", `SELECT id, c >= 'NaN'::DOUBLE AS n, c < 'Infinity'::DOUBLE AS i, 'NaN,Infinity' AS t FROM b WHERE c > '-Infinity'::DOUBLE`}}},
+		{name: "VALUES beside a relation", columns: rowsOf("VARCHAR"), epochs: small(`"one"`, `"two"`, "null"), full: true,
+			views: []view{{"b", latest}, {"v", `SELECT c, count(i) AS n FROM b LEFT JOIN (VALUES (1, 'one'), (2, 'two')) x(i, t) ON t = c GROUP BY c`}}},
+		{name: "ASOF LEFT JOIN of few rows", columns: rowsOf("BIGINT"), epochs: small("1", "2", "3"),
+			views: []view{{"b", latest}, {"v", `SELECT a.*, z.t, z.n FROM b a ASOF LEFT JOIN (SELECT c AS t, count(*) AS n FROM b GROUP BY c) z ON a.id < z.t`}}},
+		{name: "LIMIT with OFFSET", columns: rowsOf("BIGINT"), epochs: small("1", "2", "3"),
+			views: []view{{"b", latest}, {"v", `SELECT id, c FROM b ORDER BY c DESC, id LIMIT 2 OFFSET 1`}}},
+		{name: "a filter on a struct's member", columns: rowsOf("STRUCT(x INTEGER, y VARCHAR)"), epochs: small(`{"x":1,"y":"a"}`, `{"x":2,"y":"b"}`, `{"x":null,"y":"a"}`),
+			views: []view{{"b", latest}, {"v", `SELECT c.x AS x, count(*) AS n FROM b WHERE c.y = 'a' GROUP BY x`}}},
+		{name: "ROLLUP below a filter, and constants in UNION ALL", columns: rowsOf("VARCHAR"), epochs: small(`"a"`, `"b"`, `"c"`),
+			views: []view{{"b", latest}, {"v", `SELECT * FROM (SELECT c AS k, max(id) AS m FROM b GROUP BY ROLLUP (c)) WHERE k > 'a'`},
+				{"w", `SELECT 'all' AS k, count(*) AS n FROM b UNION ALL SELECT 'some', count(*) FROM b WHERE c IS NULL`}}},
+		{name: "lambdas and RANGE frames", columns: rowsOf("INTEGER[]"), epochs: small("[1,2]", "[3,null]", "[]"),
+			views: []view{{"b", latest}, {"v", `SELECT id, list_transform(c, x -> x + id) AS l, list_filter(c, x -> x > 1) AS f, list_transform(c, x -> len(list_filter(c, y -> y < x + id))) AS m FROM b`},
+				{"w", `SELECT id, count(*) OVER (ORDER BY id DESC RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) AS n FROM b`}}},
+	}
+}
+
+// TestRegressions: what failed once holds, and is incremental where it came to be.
+func TestRegressions(t *testing.T) {
+	l := newLab(t)
+	for _, r := range regressions() {
+		t.Run(r.name, func(t *testing.T) {
+			l.t = t
+			h := history{columns: r.columns}
+			for _, rows := range r.epochs {
+				h.epochs = append(h.epochs, epochRows{files: [][]string{rows}})
+			}
+			if f := l.replay(h, r.views); f != nil {
+				t.Fatalf("epoch %d: %v: %s", f.epoch, f.views, f.what)
+			}
+			known := []query.Relation{{Name: "t", Columns: r.columns, AppendOnly: true, Identity: "t"}}
+			for _, v := range r.views {
+				p, err := l.compiler.Compile(t.Context(), query.Query{SQL: v.sql, Relations: known})
+				require.NoError(t, err)
+				require.True(t, r.full || p.FullRefresh == "", "%s: %s", v.name, p.FullRefresh)
+				known = append(known, query.Relation{Name: v.name, Columns: p.Columns, AppendOnly: p.AppendOnly, Identity: p.Identity})
+			}
+		})
+	}
+}
