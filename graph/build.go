@@ -99,7 +99,7 @@ func (b *builder) add(e Edge) {
 
 func (b *builder) fail(r lang.Resource, at diag.Range, summary, detail string) {
 	d := diag.NewError(&at, summary, detail)
-	d.Address = r.Addr.String()
+	d.Address, d.Context = r.Addr.String(), r.Addr.Header()
 	b.diags = append(b.diags, d)
 }
 

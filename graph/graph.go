@@ -20,13 +20,14 @@ type Name struct {
 // wrong is a *SQLError; anything else is a failure of the machine.
 type Analyze func(sql string) ([]Name, error)
 
-// SQLError is what is wrong with an SQL text: a user's mistake. Start and End are
+// SQLError is what is wrong with an SQL text or with a resource: a user's mistake. Start and End are
 // byte offsets in the text, equal when the place is unknown.
 type SQLError struct {
 	Summary string
 	Detail  string
 	Start   int
 	End     int
+	Attr    string // the attribute that is wrong, when it is not the SQL and known
 }
 
 func (e *SQLError) Error() string { return e.Summary + ": " + e.Detail }

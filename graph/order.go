@@ -121,7 +121,7 @@ func (g *Graph) cycle(path []int) diag.Diagnostic {
 	}
 	b.WriteString("Remove one of these uses.")
 	d := diag.NewError(&first, "Cycle: "+strings.Join(texts(g.at(path)), ", "), b.String())
-	d.Address = g.resources[path[0]].String()
+	d.Address, d.Context = g.resources[path[0]].String(), g.resources[path[0]].Header()
 	return d
 }
 

@@ -79,7 +79,7 @@ func twoTriggers(first, second Edge) diag.Diagnostic {
 	d := diag.NewError(&second.Range, "Two triggers in one pipeline", fmt.Sprintf(
 		"%s asks for %s, but %s asks for %s at %s. Rows flow between the two, so they are one pipeline and run by one trigger: use the same one, or name it in one place only.",
 		second.From, second.To, first.From, first.To, Place(first.Range)))
-	d.Address = second.From.String()
+	d.Address, d.Context = second.From.String(), second.From.Header()
 	return d
 }
 

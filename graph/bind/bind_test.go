@@ -226,3 +226,19 @@ func TestOrderOfColumns(t *testing.T) {
 	require.Equal(t, batch.Schema{{Name: "a", Type: "BIGINT"}, {Name: "c", Type: "DATE"}, {Name: "b", Type: "VARCHAR"}},
 		bound(`{ a = "BIGINT", c = "DATE", b = "VARCHAR" }`, recorded), "another set of columns is read again")
 }
+
+// What is wrong with a source is shown at the attribute that is wrong, else at the likeliest.
+func TestPlacesOfMistakes(t *testing.T) {
+	for broken, want := range map[string]string{
+		"no such type":         `columns = { a = "BIGNT" }`,
+		"path: no such folder": `path    = "in"`,
+	} {
+		w := world(t, "source \"test\" \"d\" {\n  broken  = \""+broken+"\"\n  path    = \"in\"\n  columns = { a = \"BIGNT\" }\n}\n")
+		_, ds, err := bindWorld(t, w, nil)
+		require.NoError(t, err)
+		require.Len(t, ds, 1)
+		lines := strings.Split(w.Files["main.sf.hcl"], "\n")
+		require.Equal(t, "  "+want, lines[ds[0].Subject.Start.Line-1])
+		require.Equal(t, `source "test" "d"`, ds[0].Context)
+	}
+}

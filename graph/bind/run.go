@@ -177,10 +177,10 @@ func asMistake(err error) (*graph.SQLError, error) {
 	return nil, err
 }
 
-// mistakeAt points to the first of the attributes that the user wrote, else to the block.
-func mistakeAt(r lang.Resource, mistake *graph.SQLError, attrs ...string) diag.Diagnostic {
+// mistakeAt points to the attribute the mistake names, else to the first of the others that the user wrote, else to the block.
+func mistakeAt(r lang.Resource, mistake *graph.SQLError, others ...string) diag.Diagnostic {
 	at := r.Range
-	for _, name := range attrs {
+	for _, name := range append([]string{mistake.Attr}, others...) {
 		if place, ok := r.AttrRanges[name]; ok {
 			at = place
 			break

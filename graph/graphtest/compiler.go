@@ -71,11 +71,15 @@ func (c *Compiler) Compile(_ context.Context, q bind.Query) (bind.Compiled, erro
 	return out, nil
 }
 
-// Infer takes declared columns, or pretends to have found two in 12 files.
+// Infer fails when the source is broken ("path: why" is about that attribute), takes declared columns, or pretends to have found two in 12 files.
 func (c *Compiler) Infer(_ context.Context, s bind.Source) (bind.Inferred, error) {
 	v := s.Value
 	if text := v.GetAttr("broken"); !text.IsNull() && text.AsString() != "" {
-		return bind.Inferred{}, &graph.SQLError{Summary: "No columns", Detail: text.AsString()}
+		attr, _, named := strings.Cut(text.AsString(), ": ")
+		if !named {
+			attr = ""
+		}
+		return bind.Inferred{}, &graph.SQLError{Summary: "No columns", Detail: text.AsString(), Attr: attr}
 	}
 	out := bind.Inferred{Sides: map[string]batch.Schema{"malformed": {{Name: "raw", Type: "BLOB"}}}}
 	if declared := v.GetAttr("columns"); !declared.IsNull() && declared.LengthInt() > 0 {

@@ -5,6 +5,7 @@ package connector
 type UserError struct {
 	Summary string // short sentence without a full stop
 	Detail  string // what was found, and what to do about it
+	Attr    string // the attribute of the resource that it is about; empty when it is none
 }
 
 func (e *UserError) Error() string { return e.Summary + ": " + e.Detail }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/schema"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/job"
@@ -71,6 +72,10 @@ func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *query.Engin
 		if n.Schema != "" {
 			bare, side = n.Schema, n.Relation
 		}
+		if unknown := q.unknown(bare, side); unknown != nil {
+			unknown.Start, unknown.End = n.Start, n.End
+			return nil, nil, unknown
+		}
 		if err := q.add(ctx, bare, side); err != nil {
 			return nil, nil, err
 		}
@@ -86,7 +91,32 @@ func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *query.Engin
 	return rows, engine, nil
 }
 
-// add adds a relation, and of a stream what it reads. Unknown names are left to the engine's message.
+// unknown says why a name cannot be read; nil when it can.
+func (q *reader) unknown(bare, side string) *query.Error {
+	a, ok := q.network.byName[strings.ToLower(bare)]
+	if !ok {
+		var names []string
+		for _, other := range q.network.byName {
+			names = append(names, other.Name)
+		}
+		slices.Sort(names)
+		detail := fmt.Sprintf("No source, stream or view named %q has been applied.", bare)
+		if near := schema.Nearest(bare, names); near != "" {
+			detail += fmt.Sprintf(" Did you mean %q?", near)
+		}
+		return &query.Error{Summary: "Unknown relation", Detail: detail}
+	}
+	g := q.network.catalog.records[a].Live
+	if g == nil {
+		return &query.Error{Summary: "The relation has no rows yet", Detail: fmt.Sprintf("%s is there, but its rows were never computed to the end: run \"streamform apply\" again.", a)}
+	}
+	if _, ok := g.Sides[side]; ok || side == "" || side == "files" && a.Block == addr.Source {
+		return nil
+	}
+	return &query.Error{Summary: "Unknown relation", Detail: fmt.Sprintf("The %s %q has no side relation %q.", a.Block, a.Name, side)}
+}
+
+// add adds a relation, and of a stream what it reads.
 func (q *reader) add(ctx context.Context, bare, side string) error {
 	key := strings.ToLower(bare + "." + side)
 	a, ok := q.network.byName[strings.ToLower(bare)]

@@ -128,7 +128,7 @@ func sqlError(err error) error {
 	case errors.As(err, &asked):
 		return &graph.SQLError{Summary: asked.Summary, Detail: asked.Detail, Start: asked.Start, End: asked.End}
 	case errors.As(err, &user):
-		return &graph.SQLError{Summary: user.Summary, Detail: user.Detail}
+		return &graph.SQLError{Summary: user.Summary, Detail: user.Detail, Attr: user.Attr}
 	}
 	return err
 }

@@ -29,7 +29,7 @@ type source struct {
 func (s *source) Discover(ctx context.Context, ledger connector.Ledger) ([]connector.Entry, error) {
 	place, err := newTarget(s.path)
 	if err != nil {
-		return nil, &connector.UserError{Summary: "Invalid path", Detail: err.Error()}
+		return nil, &connector.UserError{Summary: "Invalid path", Detail: err.Error(), Attr: "path"}
 	}
 	place.exclude, place.hidden = s.exclude, s.config.IncludeHidden
 	listed, err := place.list(ctx)

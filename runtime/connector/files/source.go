@@ -128,19 +128,19 @@ func (c *sourceConfig) listingFields() []schema.Field {
 func openSource(_ context.Context, cfg schema.Config, env connector.Env) (connector.Source, error) {
 	c := cfg.(*sourceConfig)
 	if err := checkOptions(c.Format, c.FormatOptions); err != nil {
-		return nil, &connector.UserError{Summary: "Invalid format_options", Detail: sentence(err)}
+		return nil, &connector.UserError{Summary: "Invalid format_options", Detail: sentence(err), Attr: "format_options"}
 	}
 	s := &source{path: absolute(env.Dir, c.Path), config: c, now: env.Now}
 	var err error
 	if s.after, err = parseTime(c.ModifiedAfter); err != nil {
-		return nil, &connector.UserError{Summary: "Invalid modified_after", Detail: sentence(err)}
+		return nil, &connector.UserError{Summary: "Invalid modified_after", Detail: sentence(err), Attr: "modified_after"}
 	}
 	if s.before, err = parseTime(c.ModifiedBefore); err != nil {
-		return nil, &connector.UserError{Summary: "Invalid modified_before", Detail: sentence(err)}
+		return nil, &connector.UserError{Summary: "Invalid modified_before", Detail: sentence(err), Attr: "modified_before"}
 	}
 	if len(c.Exclude) > 0 {
 		if s.exclude, err = parseGlobs(excludeGlobs(c.Exclude)); err != nil {
-			return nil, &connector.UserError{Summary: "Invalid exclude", Detail: sentence(err)}
+			return nil, &connector.UserError{Summary: "Invalid exclude", Detail: sentence(err), Attr: "exclude"}
 		}
 	}
 	return s, nil

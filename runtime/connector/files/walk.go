@@ -180,10 +180,10 @@ func listingError(path string, err error) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		return &connector.UserError{Summary: "Nothing to read at " + path,
-			Detail: fmt.Sprintf("There is no file or folder %s. Create it, or correct path. A relative path starts at the configuration's folder.", path)}
+			Detail: fmt.Sprintf("There is no file or folder %s. Create it, or correct path. A relative path starts at the configuration's folder.", path), Attr: "path"}
 	case errors.Is(err, fs.ErrPermission):
 		return &connector.UserError{Summary: "Not allowed to read " + path,
-			Detail: fmt.Sprintf("The system refuses to list or open %s. Give this user read access (folders also need the execute permission), or name it in exclude.", path)}
+			Detail: fmt.Sprintf("The system refuses to list or open %s. Give this user read access (folders also need the execute permission), or name it in exclude.", path), Attr: "path"}
 	}
 	return fmt.Errorf("listing %s: %w", path, err)
 }

@@ -109,13 +109,13 @@ type Report struct {
 
 // AsError turns the report into what the user is told about sql.
 func (r Report) AsError(sql string) *Error {
-	e := &Error{Summary: "Invalid SQL", Detail: Sentence(r.Message)}
+	e := &Error{Summary: "Invalid SQL", Detail: Sentence(strings.ReplaceAll(r.Message, "bindings: : ", "bindings: "))}
 	switch {
 	case strings.Contains(r.Message, "Only SELECT statements"):
 		e.Summary, e.Detail = "Only a SELECT can define a relation", "Statements that change data, files or settings are not allowed here. Write the SELECT whose rows the relation should hold."
 	case r.Type == "parser":
 		e.Summary = "SQL syntax error"
-	case r.Subtype == "COLUMN_NOT_FOUND":
+	case r.Subtype == "COLUMN_NOT_FOUND", strings.Contains(r.Message, "does not have a column named"):
 		e.Summary = "Unknown column"
 	case r.Subtype == "MISSING_ENTRY":
 		e.Summary = "Unknown name in SQL"
