@@ -110,27 +110,66 @@ func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) 
 			return nil, err
 		}
 	}
-	if len(d.added) == 0 && len(d.removed) == 0 {
+	if len(d.removed) == 0 {
+		d.minus = ""
+	}
+	if d.cancel(); len(d.added) == 0 && len(d.removed) == 0 {
 		return nil, nil
 	}
 	return d, nil
 }
 
+// cancel forgets rows that are both taken back and inserted: changes of columns the operator does not read. They
+// stay in both tables, where what they are joined with cancels out as well.
+func (d *keyedDelta) cancel() {
+	for key, gone := range d.removed {
+		count := make(map[string]int, len(gone))
+		for _, row := range gone {
+			count[string(row)]++
+		}
+		added := slices.DeleteFunc(d.added[key], func(row []byte) bool {
+			count[string(row)]--
+			return count[string(row)] >= 0
+		})
+		var removed [][]byte
+		for _, row := range gone {
+			if count[string(row)] > 0 {
+				count[string(row)]--
+				removed = append(removed, row)
+			}
+		}
+		setRows(d.added, key, added)
+		setRows(d.removed, key, removed)
+	}
+}
+
+func setRows(m map[string][][]byte, key string, rows [][]byte) {
+	if len(rows) == 0 {
+		delete(m, key)
+		return
+	}
+	m[key] = rows
+}
+
 // sideRows makes a table of keys and rows and groups the encoded rows by key.
 func (r *keyedRun) sideRows(ctx context.Context, i int, from string) (string, map[string][][]byte, error) {
+	return r.keyedRows(ctx, r.k.Inputs[i].Keys, r.k.InputTypes[i], from)
+}
+
+func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from string) (string, map[string][][]byte, error) {
 	var list []string
-	for j, key := range r.k.Inputs[i].Keys {
+	for j, key := range keyExprs {
 		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS k%d", key, r.k.KeyTypes[j], j))
 	}
-	names := compile.Numbered("c", len(r.k.InputTypes[i]))
+	names := compile.Numbered("c", len(types))
 	for j, n := range names {
-		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", n, r.k.InputTypes[i][j], n))
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", n, types[j], n))
 	}
 	table, err := r.table(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+from)
 	if err != nil {
 		return "", nil, err
 	}
-	sql := "SELECT " + strings.Join(append(asRemembered(compile.Numbered("k", len(r.k.KeyTypes)), r.k.KeyTypes), asRemembered(names, r.k.InputTypes[i])...), ", ") + " FROM " + table
+	sql := "SELECT " + strings.Join(append(asRemembered(compile.Numbered("k", len(r.k.KeyTypes)), r.k.KeyTypes), asRemembered(names, types)...), ", ") + " FROM " + table
 	keys, rows, err := r.encode(ctx, sql, len(r.k.KeyTypes))
 	if err != nil {
 		return "", nil, err
@@ -146,11 +185,14 @@ func (r *keyedRun) shelves(i int) multimap { return multimap{mem: r.mem, prefix:
 
 // old loads the rows an input held for the keys, and makes a table of them.
 func (r *keyedRun) old(ctx context.Context, i int, keys []string) (string, map[string]*shelf, error) {
-	shelves, err := r.shelves(i).load(keys)
+	return r.heldRows(ctx, r.shelves(i), r.k.InputTypes[i], keys)
+}
+
+func (r *keyedRun) heldRows(ctx context.Context, m multimap, types, keys []string) (string, map[string]*shelf, error) {
+	shelves, err := m.load(keys)
 	if err != nil {
 		return "", nil, err
 	}
-	types := r.k.InputTypes[i]
 	names := compile.Numbered("c", len(types))
 	var columns, casts []string
 	for j, n := range names {
@@ -253,6 +295,9 @@ func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) er
 	now, err := r.fill(r.k.Body, after...)
 	if err != nil {
 		return err
+	}
+	if r.k.Unstable {
+		return r.exchange(ctx, relation, c, keys, now)
 	}
 	was, err := r.fill(r.k.Body, before...)
 	if err != nil {

@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -34,16 +35,32 @@ func small(a, b, c string) [][]string {
 	}
 }
 
-func regressions() []regression {
-	sums := [][]string{{}, {}, {}}
-	for i, v := range []string{"0.1", "0.7", "1e16", "0.3", "-1e16", "3.3", "1e8", "0.9", "-7.7", "0.2", "1e15", "0.6"} {
-		row := `{"id":` + string(rune('0'+i%6)) + `,"seq":` + fmt.Sprint(i) + `,"op":"u","c":` + v + `}`
-		sums[i%3] = append(sums[i%3], row)
+// manySums are changes of numbers whose sum depends on the order of addition.
+func manySums() [][]string {
+	g, seq := rand.New(rand.NewPCG(1, 1)), 0
+	out := make([][]string, 4)
+	for e := range out {
+		for range 60 {
+			seq++
+			out[e] = append(out[e], fmt.Sprintf(`{"id":%d,"seq":%d,"op":%q,"c":%g}`, g.IntN(80), seq, []string{"u", "u", "d"}[g.IntN(3)], g.NormFloat64()*1e5))
+		}
 	}
+	return out
+}
+
+func regressions() []regression {
 	return []regression{
-		{name: "sums of DOUBLEs whose order changes are taken back as they were shown", columns: rowsOf("DOUBLE"), epochs: sums,
+		{name: "sums of DOUBLEs whose order changes are taken back as they were shown", columns: rowsOf("DOUBLE"), epochs: manySums(),
 			views: []view{{"b", latest}, {"v", `SELECT seq % 2 AS g, sum(c) AS f_s, avg(c) AS f_a, stddev(c) AS f_d FROM b GROUP BY g`},
 				{"w", `SELECT id, sum(c) OVER (PARTITION BY seq % 2) AS f_s FROM b`}, {"x", `SELECT sum(c) AS f_s, median(c) AS m FROM b`}}},
+		{name: "the choice among equal rows is taken back as it was shown", columns: rowsOf("INTEGER"), epochs: [][]string{
+			{`{"id":1,"seq":1,"op":"u","c":1}`, `{"id":2,"seq":2,"op":"u","c":1}`, `{"id":3,"seq":3,"op":"u","c":1}`, `{"id":4,"seq":4,"op":"u","c":1}`},
+			{`{"id":1,"seq":5,"op":"d","c":1}`, `{"id":9,"seq":6,"op":"u","c":1}`}, {`{"id":2,"seq":7,"op":"d","c":1}`, `{"id":8,"seq":8,"op":"u","c":1}`}},
+			views: []view{{"b", latest}, {"v", `SELECT count(first) AS n, count(l) AS m FROM (SELECT c, first(id) AS first, list(id) AS l FROM b GROUP BY c)`},
+				{"w", `SELECT count(*) AS n FROM (SELECT DISTINCT ON (c) * FROM b ORDER BY c)`}, {"x", `SELECT count(*) AS n FROM (SELECT id FROM b ORDER BY c LIMIT 2)`},
+				{"y", `SELECT n, c FROM (SELECT row_number() OVER (PARTITION BY c ORDER BY c) AS n, c, id FROM b)`}}},
+		{name: "subqueries correlated by a list that holds NULL", columns: rowsOf("VARCHAR[]"), epochs: small(`["b",null]`, `["a"]`, "null"),
+			views: []view{{"b", latest}, {"v", `SELECT id, (SELECT count(x) FROM (SELECT id AS x, c AS y FROM b) WHERE c IS NOT DISTINCT FROM y) AS n FROM b`}}},
 		{name: "approximate counts are taken back as they were shown", columns: rowsOf("TIMESTAMP"),
 			epochs: small(`"2026-03-01 09:30:00"`, `"2026-03-02 08:45:00"`, `"2026-03-01 08:15:00"`),
 			views:  []view{{"b", latest}, {"v", `SELECT id % 2 AS g, approx_count_distinct(c) AS n FROM b GROUP BY g`}}},

@@ -19,9 +19,12 @@ type Keyed struct {
 	Bilinear bool
 	// AtMostOne, if set, is SQL over the input leaves that has a row when a scalar subquery gives more than one.
 	AtMostOne string
-	Detail    string
-	Kind      string    // window, join, top, set, aggregate: for people
-	Tree      *bound.Op // the operator over its inputs as leaves, for checks
+	// Unstable: the output may depend on the order of the rows, so that what was given is remembered too. Its
+	// keys are its first columns (aggregate), or expressions over its columns as over the input's.
+	Unstable bool
+	Detail   string
+	Kind     string    // window, join, top, set, aggregate: for people
+	Tree     *bound.Op // the operator over its inputs as leaves, for checks
 }
 
 // KeyedInput is one input of a Keyed operator.
@@ -153,7 +156,7 @@ func (s *splitter) window(child *bound.Op, exprs []*bound.Expr) (*bound.Op, int,
 		list = append(list, text)
 		names = append(names, strings.Trim(text[:strings.IndexByte(text, '(')], `"`))
 	}
-	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Detail: strings.Join(names, ", "),
+	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Unstable: !allStable(exprs, stableWindow), Detail: strings.Join(names, ", "),
 		Body: "SELECT *, " + aliased(list, in.Columns) + " FROM " + Leaf(InputLeaf(0)),
 		Tree: &bound.Op{Type: "LOGICAL_WINDOW", Children: []*bound.Op{leaf(0, in.Columns)}, Expressions: exprs}}
 	op, retracts, err := s.addKeyed(k)
@@ -186,7 +189,7 @@ func (s *splitter) recompute(op *bound.Op, child *bound.Op, retracts bool) (*bou
 	tree := *op
 	tree.Children = []*bound.Op{leaf(0, r.Columns)}
 	return s.addKeyed(&Keyed{Inputs: []KeyedInput{{SQL: r.SQL, Keys: keys, Columns: r.Columns, Retracts: retracts, Tree: child}},
-		Body: body, Columns: len(list), Kind: "aggregate", Detail: detail(op), Tree: &tree})
+		Body: body, Columns: len(list), Kind: "aggregate", Unstable: !allStable(op.Expressions, stable), Detail: detail(op), Tree: &tree})
 }
 
 func positions(n int) string {
@@ -221,7 +224,7 @@ func (s *splitter) distinctOn(op *bound.Op) (*bound.Op, bool, error) {
 	}
 	tree := *op
 	tree.Children = []*bound.Op{leaf(0, in.Columns)}
-	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: body, Columns: in.Columns, Kind: "top", Detail: "first row by " + strings.Join(in.Keys, ", "), Tree: &tree})
+	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: body, Columns: in.Columns, Kind: "top", Unstable: true, Detail: "first row by " + strings.Join(in.Keys, ", "), Tree: &tree})
 }
 
 // top keeps all rows and shows the first in order.
@@ -247,7 +250,7 @@ func (s *splitter) top(op *bound.Op) (*bound.Op, bool, error) {
 	tree := *op
 	tree.Children = []*bound.Op{&order}
 	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: "SELECT * FROM " + Leaf(InputLeaf(0)) + " " + by + limit,
-		Columns: in.Columns, Kind: "top", Detail: strings.TrimSpace(limit), Tree: &tree})
+		Columns: in.Columns, Kind: "top", Unstable: true, Detail: strings.TrimSpace(limit), Tree: &tree})
 }
 
 func limits(op *bound.Op) (string, error) {

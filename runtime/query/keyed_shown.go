@@ -1,0 +1,60 @@
+package query
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/query/compile"
+)
+
+// shownPrefix begins the entries of the rows an operator has given, behind those of its inputs.
+const shownPrefix = 2
+
+// exchange brings the output of an operator whose result may depend on the order of its rows up to date. What it gave for
+// the touched keys is remembered, not computed again: another order would give other last digits, or another of two equal rows.
+func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, keys []string, now string) error {
+	outputKeys := r.k.Inputs[0].Keys
+	if r.k.Kind == "aggregate" {
+		outputKeys = compile.Numbered("c", len(outputKeys))
+	}
+	table, rows, err := r.keyedRows(ctx, outputKeys, r.k.OutputTypes, "("+r.typed(now)+")")
+	if err != nil {
+		return err
+	}
+	shown := multimap{mem: r.mem, prefix: shownPrefix}
+	was, shelves, err := r.heldRows(ctx, shown, r.k.OutputTypes, keys)
+	if err != nil {
+		return err
+	}
+	removed := make(map[string][][]byte, len(shelves))
+	for k, s := range shelves {
+		if err := s.rows(func(row []byte) error { removed[k] = append(removed[k], row); return nil }); err != nil {
+			return err
+		}
+	}
+	dropUnchanged(rows, removed)
+	m, err := shown.change(rows, removed, nil)
+	if err != nil {
+		return err
+	}
+	m.Operator = r.k.ID
+	r.remember(relation, m)
+	c.inserted = "(SELECT " + strings.Join(compile.Numbered("c", len(r.k.OutputTypes)), ", ") + " FROM " + table + ")"
+	return r.consolidate(ctx, c, was)
+}
+
+// dropUnchanged leaves out the keys whose rows are the same on both sides.
+func dropUnchanged(added, removed map[string][][]byte) {
+	for _, k := range slices.Collect(maps.Keys(added)) {
+		a, b := slices.Clone(added[k]), slices.Clone(removed[k])
+		slices.SortFunc(a, bytes.Compare)
+		slices.SortFunc(b, bytes.Compare)
+		if slices.EqualFunc(a, b, bytes.Equal) {
+			delete(added, k)
+			delete(removed, k)
+		}
+	}
+}
