@@ -22,7 +22,7 @@ type Options struct {
 	ProjectDir  string // relative paths in resources are relative to it
 	Definitions []connector.Definition
 	Version     string            // streamform's version
-	Memory      int64             // bytes for DuckDB and keyed data together; 0: 1 GiB
+	Memory      int64             // bytes for DuckDB and keyed data together; 0: 2 GiB
 	Threads     int               // of one pipeline's engine; 0: all cores
 	Out         func(line string) // where sink.console prints
 	Now         func() time.Time  // nil: time.Now
@@ -54,7 +54,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		o.Now = time.Now
 	}
 	if o.Memory == 0 {
-		o.Memory = 1 << 30
+		o.Memory = 2 << 30
 	}
 	if o.Retrying == nil {
 		o.Retrying = func(string, error, time.Duration) {}

@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/scan"
 )
 
@@ -21,6 +22,7 @@ type inputRun struct {
 // openInput makes an input's rows readable. A strict scan that only one statement
 // reads becomes part of that statement; otherwise the files are read once into a table.
 func (ep *epoch) openInput(ctx context.Context, in Input) error {
+	in.Scan = ep.narrowed(in)
 	run := &inputRun{input: in, result: InputResult{FileRows: make([]int64, len(in.Files)), FileError: make([]string, len(in.Files))}}
 	ep.inputs = append(ep.inputs, run)
 	leaf := strings.ToLower(in.Relation)
@@ -52,34 +54,46 @@ func (ep *epoch) openInput(ctx context.Context, in Input) error {
 	return ep.openStrict(ctx, run, c, plan)
 }
 
-func (ep *epoch) openStrict(ctx context.Context, run *inputRun, c *change, plan scan.Plan) error {
-	c.inserted = "(" + plan.SQL + ")"
-	switch {
-	case plan.Lines:
-		run.countLines()
-	case plan.Footers:
-		if err := run.countWith(ctx, ep.Engine, scan.FooterRows(run.input.Files)); err != nil {
-			return err
-		}
-	case plan.ByFile:
-		return ep.storeByFile(ctx, run, c)
+// narrowed is an input's scan with no more columns than somebody reads. A CSV file without a
+// header needs them all, to know which is which.
+func (ep *epoch) narrowed(in Input) batch.Scan {
+	s, leaf := in.Scan, strings.ToLower(in.Relation)
+	if in.Deliver != nil || s.Format.Name == "csv" && s.Format.Options["header"] == "false" {
+		return s
 	}
-	return ep.store(ctx, strings.ToLower(run.input.Relation), c)
+	used := map[string]bool{}
+	for _, step := range ep.work.Steps {
+		if _, reads := step.Program.LeafColumns[leaf]; !reads || step.Whole {
+			continue
+		}
+		columns, known := step.Program.Used[leaf]
+		if !known {
+			return s
+		}
+		maps.Copy(used, columns)
+	}
+	unused := func(name string) bool { return !used[strings.ToLower(name)] }
+	all := s.Columns
+	s.Columns = slices.DeleteFunc(slices.Clone(all), func(c batch.Column) bool { return unused(c.Name) })
+	s.Metadata = slices.DeleteFunc(slices.Clone(s.Metadata), unused)
+	if len(s.Columns) == 0 {
+		s.Columns = all[:1]
+	}
+	return s
 }
 
-// storeByFile reads the files into a table and counts its rows by file.
-func (ep *epoch) storeByFile(ctx context.Context, run *inputRun, c *change) error {
-	table, err := ep.table(ctx, "SELECT * FROM "+c.inserted)
-	if err != nil {
-		return err
+func (ep *epoch) openStrict(ctx context.Context, run *inputRun, c *change, plan scan.Plan) error {
+	c.inserted = "(" + plan.SQL + ")"
+	if plan.Lines {
+		run.countLines()
 	}
-	file := bound.Ident(scan.FileColumn)
-	if err := run.countWith(ctx, ep.Engine, "SELECT "+file+", CAST(count(*) AS VARCHAR) FROM "+table+" GROUP BY 1"); err != nil {
-		return err
+	if plan.Count != "" {
+		if err := run.countWith(ctx, ep.Engine, plan.Count); err != nil {
+			return err
+		}
+		c.counts = batch.Counts{Inserted: run.result.Rows}
 	}
-	c.inserted, c.stored = "(SELECT * EXCLUDE ("+file+") FROM "+table+")", true
-	c.counts = batch.Counts{Inserted: run.result.Rows}
-	return nil
+	return ep.store(ctx, strings.ToLower(run.input.Relation), c)
 }
 
 // countWith fills the rows per file from a query of path and number.

@@ -155,9 +155,6 @@ func (b *reading) sourceRows(ctx context.Context, s FileRows) (string, error) {
 		return "", err
 	}
 	sql := plan.SQL
-	if plan.ByFile {
-		sql = "SELECT * EXCLUDE (" + bound.Ident(scan.FileColumn) + ") FROM (" + sql + ")"
-	}
 	if len(dirty) == 0 {
 		return sql, nil
 	}

@@ -34,6 +34,8 @@ type Program struct {
 	Steps       []Stateful              // inputs before their readers
 	Final       string                  // SQL over leaves whose columns are the relation's, in order; empty: run Body
 	Linear      bool                    // Body itself, run over new rows, gives the new rows
+	// Used are the columns read of each leaf, in lower case; a leaf that is absent is read whole.
+	Used map[string]map[string]bool
 }
 
 // aggregate is a logical aggregate with the types DuckDB gives its columns.
@@ -113,11 +115,28 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 		return err
 	}
 	p.AppendOnly = !cut.Retracts
+	p.Used = used(cut)
 	for _, i := range cut.Key {
 		p.Key = append(p.Key, p.Columns[i].Name)
 	}
 	p.describeIncremental()
 	return nil
+}
+
+// used finds the columns that the operators and the last part of a cut plan read.
+func used(cut logical.Split) map[string]map[string]bool {
+	out := map[string]map[string]bool{}
+	logical.Used(cut.FinalTree, out)
+	for _, o := range cut.Operators {
+		if o.Keyed == nil {
+			logical.Used(o.Aggregate.Tree, out)
+			continue
+		}
+		for _, in := range o.Keyed.Inputs {
+			logical.Used(in.Tree, out)
+		}
+	}
+	return out
 }
 
 // finish names the final SQL's columns as the relation names them, and makes sure of their types.

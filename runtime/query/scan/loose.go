@@ -117,5 +117,5 @@ func WithMetadata(s batch.Scan, files []batch.File, table string) string {
 	if len(s.Metadata) == 0 {
 		return "SELECT " + outputColumns(s) + " FROM " + table
 	}
-	return "SELECT * EXCLUDE (" + bound.Ident(FileColumn) + ") FROM (" + selectFrom(s, files, table) + ")"
+	return selectFrom(s, files, table)
 }

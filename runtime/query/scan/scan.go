@@ -16,13 +16,11 @@ const FileColumn = "sf$file"
 
 // Plan is how one epoch's files of a source are read.
 type Plan struct {
-	SQL string // a SELECT of the source's columns, in order; with FileColumn last when ByFile
-	// ByFile: the rows carry FileColumn, since that is the only way to count them by file.
-	ByFile bool
+	SQL string // a SELECT of the source's columns, in order
+	// Count, if set, is SQL for the number of rows in each file: path, rows.
+	Count string
 	// Lines: each file holds one record per line that is not blank, so lines are rows.
 	Lines bool
-	// Footers: the files' own footers tell how many rows each has (Parquet).
-	Footers bool
 }
 
 // Make plans a strict scan: it fails at the first record that does not fit. The
@@ -37,20 +35,28 @@ func Make(s batch.Scan, files []batch.File) (Plan, error) {
 		if !byFile && allLines(files) {
 			return Plan{SQL: "SELECT " + outputColumns(s) + " FROM " + jsonLines(s, files), Lines: true}, nil
 		}
-		return Plan{SQL: selectFrom(s, files, jsonAny(s, files)), ByFile: true}, nil
+		return Plan{SQL: selectFrom(s, files, jsonAny(s, files)), Count: rowsByFile(jsonAny(narrow(s), files))}, nil
 	case "csv":
 		from, err := csvGroups(s, files)
 		if err != nil {
 			return Plan{}, err
 		}
-		return Plan{SQL: selectFrom(s, files, from), ByFile: true}, nil
+		return Plan{SQL: selectFrom(s, files, from), Count: rowsByFile(from)}, nil
 	case "parquet":
-		if !byFile {
-			return Plan{SQL: "SELECT " + outputColumns(s) + " FROM " + parquet(s, paths(files)), Footers: true}, nil
-		}
-		return Plan{SQL: selectFrom(s, files, parquet(s, paths(files))), ByFile: true}, nil
+		return Plan{SQL: selectFrom(s, files, parquet(s, paths(files))), Count: footerRows(files)}, nil
 	}
 	return Plan{}, fmt.Errorf("files of format %q cannot be read", s.Format.Name)
+}
+
+// narrow keeps one column: enough to count rows.
+func narrow(s batch.Scan) batch.Scan {
+	s.Columns = s.Columns[:min(len(s.Columns), 1)]
+	return s
+}
+
+// rowsByFile counts the rows that carry FileColumn.
+func rowsByFile(from string) string {
+	return `SELECT "sf$file", CAST(count(*) AS VARCHAR) FROM ` + from + " GROUP BY 1"
 }
 
 // Empty is a scan of no files, with the right columns.
@@ -82,7 +88,7 @@ func outputColumns(s batch.Scan) string {
 	return strings.Join(parts, ", ")
 }
 
-// selectFrom adds metadata and FileColumn to rows that carry FileColumn.
+// selectFrom reads the source's columns, metadata included, from rows that carry FileColumn.
 func selectFrom(s batch.Scan, files []batch.File, from string) string {
 	list := []string{outputColumns(s)}
 	join := ""
@@ -100,7 +106,6 @@ func selectFrom(s batch.Scan, files []batch.File, from string) string {
 			list = append(list, "_row_number")
 		}
 	}
-	list = append(list, `r."sf$file"`)
 	return "SELECT " + strings.Join(list, ", ") + " FROM " + from + " r" + join
 }
 
@@ -201,8 +206,8 @@ func parquet(s batch.Scan, paths []string) string {
 		", union_by_name = true, hive_partitioning = false, filename = '" + FileColumn + "'" + options(s.Format) + ")))"
 }
 
-// FooterRows is SQL for the number of rows in each Parquet file: path, rows.
-func FooterRows(files []batch.File) string {
+// footerRows counts rows by what the Parquet files' own footers tell.
+func footerRows(files []batch.File) string {
 	return "SELECT file_name, CAST(num_rows AS VARCHAR) FROM parquet_file_metadata(" + list(paths(files)) + ")"
 }
 
