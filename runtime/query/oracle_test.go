@@ -22,7 +22,7 @@ var (
 )
 
 // quickCases is how many cases an ordinary run of the tests takes.
-const quickCases = 1200
+const quickCases = 400
 
 func casesOf(env string) int {
 	if n, err := strconv.Atoi(env); err == nil && n > 0 {

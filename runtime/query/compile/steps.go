@@ -100,6 +100,9 @@ func (k Keyed) Describe() Operator {
 	if len(k.Inputs) == 2 {
 		o.Holds = "rows of both sides by key"
 	}
+	if k.Unstable {
+		o.Holds = "rows and results by key"
+	}
 	if k.Global() {
 		o.Holds = strings.TrimSuffix(o.Holds, " by key")
 		o.Reason = "no key: every change computes the whole operator again"
