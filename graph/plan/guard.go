@@ -65,10 +65,11 @@ func (m *maker) price(a addr.Resource) *Price {
 		return nil
 	}
 	if m.in.Facts != nil {
+		var all Extent
 		for _, s := range p.Sources {
-			held := m.in.Facts.Sources[s]
-			p.Files, p.Bytes, p.Rows = p.Files+held.Files, p.Bytes+held.Bytes, p.Rows+held.Rows
+			all = all.Plus(m.in.Facts.Sources[s])
 		}
+		p.Files, p.Bytes, p.Rows = all.Files, all.Bytes, all.Rows
 	}
 	return p
 }

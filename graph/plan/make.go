@@ -30,6 +30,15 @@ type Extent struct {
 	Rows  int64 `json:"rows,omitempty"` // 0: unknown
 }
 
+// Plus adds up two extents. The rows of a sum with an unknown part are unknown: a number would be read as all of them.
+func (e Extent) Plus(o Extent) Extent {
+	sum := Extent{Files: e.Files + o.Files, Bytes: e.Bytes + o.Bytes, Rows: e.Rows + o.Rows}
+	if e.Files > 0 && e.Rows == 0 || o.Files > 0 && o.Rows == 0 {
+		sum.Rows = 0
+	}
+	return sum
+}
+
 // Facts are what the runtime says about itself.
 type Facts struct {
 	RuntimeID string

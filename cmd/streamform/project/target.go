@@ -73,7 +73,8 @@ func facts(f host.Facts) *plan.Facts {
 		out.Generations[a] = r.Generation
 	}
 	for a, s := range f.Sources {
-		out.Sources[a] = plan.Extent{Files: s.Files + s.BacklogFiles, Bytes: s.Bytes + s.BacklogBytes, Rows: s.Rows}
+		held := plan.Extent{Files: s.Files, Bytes: s.Bytes, Rows: s.Rows}
+		out.Sources[a] = held.Plus(plan.Extent{Files: s.BacklogFiles, Bytes: s.BacklogBytes})
 	}
 	return out
 }

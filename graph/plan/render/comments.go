@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/streamform/streamform/graph/plan"
@@ -86,8 +87,7 @@ func (t *text) total(p *plan.Plan) {
 			if !seen[s] {
 				seen[s] = true
 				sources = append(sources, s)
-				held := p.Sources[s]
-				sum.Files, sum.Bytes, sum.Rows = sum.Files+held.Files, sum.Bytes+held.Bytes, sum.Rows+held.Rows
+				sum = sum.Plus(p.Sources[s])
 			}
 		}
 	}
@@ -126,7 +126,16 @@ func plural(n int64, word string) string {
 	if n == 1 {
 		return "1 " + word
 	}
-	return fmt.Sprintf("%d %ss", n, word)
+	return grouped(n) + " " + word + "s"
+}
+
+// grouped writes a number that is not negative with commas: 1,200,000.
+func grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
 }
 
 // bytesText uses units of 1000, as disks are sold.
