@@ -1,6 +1,7 @@
 package lockstep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,12 +108,8 @@ func differ(columns batch.Schema, got, want [][]string) error {
 			}
 		}
 		for _, i := range loose {
-			x, y := number(a[i]), number(b[i])
-			if x < y {
-				return -1
-			}
-			if x > y {
-				return 1
+			if c := cmp.Compare(number(a[i]), number(b[i])); c != 0 {
+				return c
 			}
 		}
 		return 0
@@ -155,7 +152,7 @@ func equal(columns batch.Schema, a, b []string) bool {
 			return false
 		}
 		x, y := number(a[i]), number(b[i])
-		if math.Abs(x-y) > Tolerance*max(math.Abs(x), math.Abs(y), 1) {
+		if near := math.Abs(x-y) <= Tolerance*max(math.Abs(x), math.Abs(y), 1); !near { // so that NaN is near nothing
 			return false
 		}
 	}
