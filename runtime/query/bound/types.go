@@ -143,6 +143,8 @@ func (v Value) SQL() (string, error) {
 		return v.decimalSQL(typ)
 	case "HUGEINT", "UHUGEINT":
 		return v.hugeSQL(typ)
+	case "LIST":
+		return v.listSQL(typ)
 	case "VARCHAR":
 		var s string
 		if json.Unmarshal(v.Data, &s) != nil || strings.ContainsRune(s, 0) {
@@ -156,6 +158,29 @@ func (v Value) SQL() (string, error) {
 		return v.timeSQL(typ)
 	}
 	return "", Unsupportedf("a constant of type %s", v.Type.ID)
+}
+
+// listSQL renders a list of constants as the call that makes it.
+func (v Value) listSQL(typ string) (string, error) {
+	var list struct {
+		Children []Value `json:"children"`
+	}
+	if err := json.Unmarshal(v.Data, &list); err != nil {
+		return "", Unsupportedf("a list constant of an unknown form")
+	}
+	parts := make([]string, len(list.Children))
+	for i, c := range list.Children {
+		text, err := c.SQL()
+		if err != nil {
+			return "", err
+		}
+		parts[i] = text
+	}
+	text := Ident("list_value") + "(" + strings.Join(parts, ", ") + ")"
+	if len(parts) == 0 {
+		text = "CAST(" + text + " AS " + typ + ")"
+	}
+	return text, nil
 }
 
 func (v Value) floatSQL(typ string) (string, error) {
