@@ -30,6 +30,8 @@ func TestMalformedAndRescued(t *testing.T) {
 	require.Equal(t, int64(1), r.Inputs[0].Rescued)
 	require.Equal(t, []string{"1|NULL", "2|12.34", "3|7.00", "9|NULL"}, w.rows("SELECT * FROM r"))
 	require.Equal(t, []string{"[1]|6", "{\"id\":|5"}, w.rows("SELECT * FROM bad"))
+	w.files[0].Careful = true
+	require.Equal(t, []string{"1|NULL", "2|12.34", "3|7.00", "9|NULL"}, w.rows("SELECT * FROM t"), "a source with bad records is read whole")
 	require.NotEmpty(t, r.Inputs[0].Sides["malformed"])
 	require.NotEmpty(t, r.Inputs[0].Sides["rescued"])
 }

@@ -71,6 +71,8 @@ func (ep *epoch) run(ctx context.Context) error {
 		}
 	}
 	for _, in := range ep.work.Inputs {
+		in.Scan = ep.narrowed(in)
+		in.Scan = ep.narrowed(in)
 		if err := ep.openInput(ctx, in); err != nil {
 			return err
 		}

@@ -22,7 +22,6 @@ type inputRun struct {
 // openInput makes an input's rows readable. A strict scan that only one statement
 // reads becomes part of that statement; otherwise the files are read once into a table.
 func (ep *epoch) openInput(ctx context.Context, in Input) error {
-	in.Scan = ep.narrowed(in)
 	run := &inputRun{input: in, result: InputResult{FileRows: make([]int64, len(in.Files)), FileError: make([]string, len(in.Files))}}
 	ep.inputs = append(ep.inputs, run)
 	leaf := strings.ToLower(in.Relation)
