@@ -228,8 +228,18 @@ func (ep *epoch) rememberMerged(ctx context.Context, relation string, a compile.
 
 // remembered is the type a value has while it is remembered: enumerations are kept by name.
 func remembered(t string) string {
-	if strings.HasPrefix(t, "ENUM(") {
-		return "VARCHAR"
+	from := strings.Index(t, "ENUM(")
+	if from < 0 || strings.Count(t[:from], `"`)%2 == 1 {
+		return t
+	}
+	quoted := false
+	for i := from; i < len(t); i++ {
+		switch {
+		case t[i] == '\'':
+			quoted = !quoted
+		case t[i] == ')' && !quoted:
+			return t[:from] + "VARCHAR" + remembered(t[i+1:])
+		}
 	}
 	return t
 }

@@ -35,7 +35,7 @@ func casesOf(env string) int {
 const viewsPerWorld = 20
 
 // incrementalFloor is the least part of random queries, in percent, that run without full refresh.
-const incrementalFloor = 85
+const incrementalFloor = 90
 
 // tally counts what the queries of all worlds came to.
 type tally struct {
