@@ -55,11 +55,11 @@ func TestIncremental(t *testing.T) {
 	require.GreaterOrEqual(t, incremental, len(all)-4)
 }
 
-// cut writes the events of [from, to) as one file for each of the given tables.
-func cut(t *testing.T, dir string, g *nexmark.Generator, from, to int64, tables ...string) map[string]string {
+// cut writes the events from span[0] to before span[1] as one file for each of the given tables.
+func cut(t *testing.T, dir string, g *nexmark.Generator, span [2]int64, tables ...string) map[string]string {
 	t.Helper()
 	content, files := map[string][]byte{}, map[string]string{}
-	for e := from; e < to; e++ {
+	for e := span[0]; e < span[1]; e++ {
 		table := nexmark.Table(e)
 		content[table] = g.Append(content[table], e)
 	}
@@ -67,7 +67,7 @@ func cut(t *testing.T, dir string, g *nexmark.Generator, from, to int64, tables 
 		if len(content[table]) == 0 {
 			continue
 		}
-		files[table] = filepath.Join(dir, fmt.Sprintf("%s-%d.json", table, from))
+		files[table] = filepath.Join(dir, fmt.Sprintf("%s-%d.json", table, span[0]))
 		require.NoError(t, os.WriteFile(files[table], content[table], 0o600))
 	}
 	return files
@@ -89,11 +89,11 @@ func TestQueries(t *testing.T) {
 	n := *events
 	for i, to := range []int64{1, 8, 60, n / 10, n / 2} {
 		from := []int64{0, 1, 8, 60, n / 10}[i]
-		step(t, run, fmt.Sprintf("events to %d", to), cut(t, dir, g, from, to, nexmark.Tables()...))
+		step(t, run, fmt.Sprintf("events to %d", to), cut(t, dir, g, [2]int64{from, to}, nexmark.Tables()...))
 	}
 	require.NoError(t, run.Restart(context.Background()))
-	step(t, run, "bids ahead", cut(t, dir, g, n/2, n, "bid"))
-	step(t, run, "persons and auctions behind", cut(t, dir, g, n/2, n, "person", "auction"))
+	step(t, run, "bids ahead", cut(t, dir, g, [2]int64{n / 2, n}, "bid"))
+	step(t, run, "persons and auctions behind", cut(t, dir, g, [2]int64{n / 2, n}, "person", "auction"))
 	for _, q := range queries.Queries() {
 		rows, err := run.Compare(context.Background(), q.Name)
 		require.NoError(t, err)

@@ -12,9 +12,9 @@ import (
 // items, parts with their suppliers; the lines of an order stay when its customer or parts go.
 func (g *Generator) Change(number int, share float64) (map[string]string, error) {
 	return g.changes(number, func(l *logs) {
-		g.changeKeys(l, &g.suppliers, share, g.insertSupplier, g.supplier, func(key int) { g.remove(l, "supplier", "s_suppkey", int64(key)) })
-		g.changeKeys(l, &g.parts, share, g.insertPart, g.part, func(key int) { g.removePart(l, key) })
-		g.changeKeys(l, &g.customers, share, g.insertCustomer, g.customer, func(key int) { g.remove(l, "customer", "c_custkey", int64(key)) })
+		g.changeKeys(l, &g.suppliers, share, edits{g.insertSupplier, g.supplier, func(key int) { g.remove(l, "supplier", "s_suppkey", int64(key)) }})
+		g.changeKeys(l, &g.parts, share, edits{g.insertPart, g.part, func(key int) { g.removePart(l, key) }})
+		g.changeKeys(l, &g.customers, share, edits{g.insertCustomer, g.customer, func(key int) { g.remove(l, "customer", "c_custkey", int64(key)) }})
 		g.changeOffers(l, share)
 		g.changeOrders(l, share)
 	})
@@ -57,7 +57,7 @@ func (g *Generator) changes(number int, write func(l *logs)) (map[string]string,
 	return paths, nil
 }
 
-// part of a share: how many rows of n each kind of change touches, at least one.
+// third is how many rows of n each kind of change touches, at least one.
 func (g *Generator) third(n int, share float64) int {
 	return max(1, int(math.Round(float64(n)*share/3)))
 }
@@ -67,14 +67,21 @@ func (g *Generator) remove(l *logs, table, key string, value int64) {
 	l.write(table, "D")
 }
 
-func (g *Generator) changeKeys(l *logs, k *keys, share float64, insert func(*logs), update func(*logs, int, string), remove func(int)) {
+// edits are the three ways to change a table.
+type edits struct {
+	insert func(*logs)
+	update func(l *logs, key int, op string)
+	remove func(key int)
+}
+
+func (g *Generator) changeKeys(l *logs, k *keys, share float64, e edits) {
 	n := g.third(len(k.live), share)
 	for range n {
 		if len(k.live) > 8 {
-			remove(k.take(g.random.IntN(len(k.live))))
+			e.remove(k.take(g.random.IntN(len(k.live))))
 		}
-		update(l, k.live[g.random.IntN(len(k.live))], "U")
-		insert(l)
+		e.update(l, k.live[g.random.IntN(len(k.live))], "U")
+		e.insert(l)
 	}
 }
 
