@@ -164,16 +164,34 @@ func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *generation) (
 	q.dirs = append(q.dirs, located(s)...)
 	f := query.FileRows{Relation: a.Name, Scan: g.scan(s)}
 	err = job.Records(q.view, g.ID, func(r job.Record) error {
-		if r.Status == connector.Read {
-			f.Files = append(f.Files, r.File())
+		if r.Status != connector.Read {
+			return nil
 		}
-		return nil
+		f.Files = append(f.Files, r.File())
+		return present(a, r.Path, s.Verify(ctx, r.Entry))
 	})
+	if lost := (*query.Error)(nil); errors.As(err, &lost) {
+		return lost
+	}
 	if err != nil {
 		return fmt.Errorf("reading the ledger of %s: %w", a, err)
 	}
 	q.reading.Sources = append(q.reading.Sources, f)
 	return nil
+}
+
+// present turns what Verify says of a file that was read into what it means for a query: a source holds no rows, they
+// are read from its files.
+func present(a addr.Resource, path string, err error) error {
+	what := "is not there any more"
+	switch {
+	case errors.Is(err, connector.ErrChanged):
+		what = "has changed since"
+	case !errors.Is(err, connector.ErrVanished):
+		return err
+	}
+	return &query.Error{Summary: "The rows of a source cannot be read again", Detail: fmt.Sprintf(
+		"%s was read for %s and %s. Sources and streams hold no rows: a query reads the files again. Query a view, which holds its rows, or put the file back.", path, a, what)}
 }
 
 // addLedger adds <source>.files.
