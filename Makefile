@@ -3,14 +3,12 @@
 GO      ?= go
 PYTHON  ?= python3
 TAGS    := duckdb_arrow
-VERSION ?= $(shell git describe --tags --match 'v*' --dirty 2>/dev/null | sed 's/^v//')
-LDFLAGS := $(if $(VERSION),-X main.version=$(VERSION))
 
 .PHONY: build quickstart test lint bench docs clean help
 .DEFAULT_GOAL := build
 
 build: ## bin/streamform
-	$(GO) build -tags $(TAGS) -ldflags '$(LDFLAGS)' -o bin/streamform ./cmd/streamform
+	$(GO) build -tags $(TAGS) -o bin/streamform ./cmd/streamform
 
 quickstart: build ## the first example, from plan to a corrected table
 	@sh examples/quickstart/run.sh bin/streamform
