@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 )
@@ -41,12 +42,12 @@ func terraformCells(p planned) string {
 
 // ratio is ours over theirs, pair by pair: median, least and greatest.
 func ratio(ours, theirs []cost, f func(cost) float64) string {
-	least, greatest := f(ours[0])/f(theirs[0]), 0.0
+	ratios := make([]float64, len(ours))
 	for i := range ours {
-		r := f(ours[i]) / f(theirs[i])
-		least, greatest = min(least, r), max(greatest, r)
+		ratios[i] = f(ours[i]) / f(theirs[i])
 	}
-	return fmt.Sprintf("%.2f (%.2f–%.2f)", median(ours, f)/median(theirs, f), least, greatest)
+	slices.Sort(ratios)
+	return fmt.Sprintf("%.2f (%.2f–%.2f)", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
 }
 
 // writeResults replaces the part of a document between its results marks.
