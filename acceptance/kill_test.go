@@ -89,7 +89,7 @@ func (p *project) kill(random *rand.Rand) (complete bool) {
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 
-	deliveries := random.IntN(4)
+	deliveries := random.IntN(3)
 	patience := time.After(30 * time.Second)
 	for deliveries > 0 && p.versions("lake/kept")-before < deliveries {
 		select {
