@@ -80,7 +80,8 @@ func (p *project) command(ctx context.Context, args ...string) *exec.Cmd {
 func cleanEnv() []string {
 	var out []string
 	for _, v := range os.Environ() {
-		if !strings.HasPrefix(v, "STREAMFORM_") && !strings.HasPrefix(v, "TF_") {
+		name, _, _ := strings.Cut(v, "=")
+		if !strings.HasPrefix(name, "STREAMFORM_") && !strings.HasPrefix(name, "TF_") && name != "CI" && name != "FORCE_COLOR" && name != "CLICOLOR_FORCE" {
 			out = append(out, v)
 		}
 	}
