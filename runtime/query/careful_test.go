@@ -133,3 +133,16 @@ func TestInfer(t *testing.T) {
 	var bad *query.Error
 	require.ErrorAs(t, err, &bad)
 }
+
+// A value that nobody reads is not looked at in an epoch; whoever asks for it later gets the row without it.
+func TestQueryOfAValueThatNoViewReads(t *testing.T) {
+	c := newCompiler(t)
+	w := newWorld(t, batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "amount", Type: "DECIMAL(10,2)"}})
+	defer w.close()
+	_, err := w.relation(c, "r", "SELECT count(id) AS n FROM t", false)
+	require.NoError(t, err)
+	_, err = w.epoch(w.file("a.json", "{\"id\":1,\"amount\":\"abc\"}\n{\"id\":2,\"amount\":5}\n"))
+	require.NoError(t, err)
+	require.Equal(t, []string{"2"}, w.rows("SELECT n FROM r"))
+	require.Equal(t, []string{"1|NULL", "2|5.00"}, w.rows("SELECT id, amount FROM t"))
+}

@@ -19,6 +19,27 @@ import (
 // Select answers a Reading. Only relations that the SQL names, directly or
 // through a stream, are loaded. Mistakes in the SQL are *Error.
 func (e *Engine) Select(ctx context.Context, r Reading) (*Rows, error) {
+	rows, err := e.selectOnce(ctx, r)
+	if err == nil || ctx.Err() != nil || !unreadable(err.Error()) {
+		return rows, err
+	}
+	// A value that no relation reads, and so no epoch met, may not fit its column: the careful scan shows the row without it.
+	again := r
+	again.Sources = slices.Clone(r.Sources)
+	for i, s := range again.Sources {
+		again.Sources[i].Files = slices.Clone(s.Files)
+		for j := range again.Sources[i].Files {
+			again.Sources[i].Files[j].Careful = true
+		}
+	}
+	rows, second := e.selectOnce(ctx, again)
+	if second != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+func (e *Engine) selectOnce(ctx context.Context, r Reading) (*Rows, error) {
 	// Reading files with malformed records goes on after failed statements.
 	err := e.begin(ctx, !slices.ContainsFunc(r.Sources, func(s FileRows) bool {
 		return slices.ContainsFunc(s.Files, func(f batch.File) bool { return f.Careful })
