@@ -20,11 +20,11 @@ type workload struct {
 func workloads() []workload {
 	return []workload{
 		{
-			name: "ingest", title: "filter → Delta append", block: "stream", target: "1.35",
+			name: "ingest", title: "filter → Delta append", block: "stream", target: "1.3",
 			sql: "SELECT id, key, kind, value, happened_at FROM events WHERE kind <> 'page_view'",
 		},
 		{
-			name: "aggregate", title: "200,160 groups by key and hour → Delta", block: "view", target: "1.5",
+			name: "aggregate", title: "200,160 groups by key and hour → Delta", block: "view", target: "2",
 			sql: "SELECT key, time_bucket(INTERVAL 1 HOUR, happened_at) AS hour, count(*) AS n, CAST(sum(value) AS BIGINT) AS total FROM events GROUP BY ALL",
 		},
 	}
