@@ -22,6 +22,7 @@ type Compiler struct {
 	workers   chan *duck.Conn
 	functions statement.Functions
 	parsed    sync.Map // SQL → its tree as JSON, from Names to Compile
+	types     sync.Map // type text → as DESCRIBE prints it
 }
 
 // keptOptimizers rewrite logic; all others depend on statistics of the empty
@@ -115,21 +116,35 @@ func (c *Compiler) Names(ctx context.Context, sql string) ([]statement.Name, err
 // Types checks DuckDB type texts, such as the columns of a source, and returns them as DESCRIBE prints them. A
 // type that does not exist is an *statement.Error whose Detail suggests one.
 func (c *Compiler) Types(ctx context.Context, types []string) ([]string, error) {
-	conn, err := c.worker(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { c.workers <- conn }()
 	out := make([]string, len(types))
 	for i, t := range types {
+		if known, ok := c.types.Load(t); ok {
+			out[i] = known.(string)
+			continue
+		}
 		if strings.ContainsAny(t, ";\n") {
 			return nil, &statement.Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type.", t)}
 		}
-		if out[i], err = conn.Value(ctx, "SELECT typeof(CAST(NULL AS "+t+"))"); err != nil {
-			return nil, &statement.Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type: %s", t, strings.ReplaceAll(FirstLine(err.Error()), "main.", ""))}
+		var err error
+		if out[i], err = c.typeOf(ctx, t); err != nil {
+			return nil, err
 		}
+		c.types.Store(t, out[i])
 	}
 	return out, nil
+}
+
+func (c *Compiler) typeOf(ctx context.Context, t string) (string, error) {
+	conn, err := c.worker(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer func() { c.workers <- conn }()
+	name, err := conn.Value(ctx, "SELECT typeof(CAST(NULL AS "+t+"))")
+	if err != nil {
+		return "", &statement.Error{Summary: "Invalid column type", Detail: fmt.Sprintf("%q is not a DuckDB type: %s", t, strings.ReplaceAll(FirstLine(err.Error()), "main.", ""))}
+	}
+	return name, nil
 }
 
 // FirstLine is a DuckDB message without the excerpt of the SQL behind it.
