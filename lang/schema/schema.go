@@ -38,13 +38,26 @@ type Kind struct {
 	// Sides names the side relations of a source, stream or view of this kind
 	// (malformed, files): SQL reads them as purchases.malformed, HCL refers to them as source.files.purchases.malformed.
 	Sides []string
+
+	fields []Field // as New lists them; nil until Prepared
 }
 
 // Name is the kind's name: source.files, view.
 func (k Kind) Name() string { return addr.Resource{Block: k.Block, Type: k.Type, Name: "x"}.Kind() }
 
-// Fields lists the fields of the kind, with their defaults.
-func (k Kind) Fields() []Field { return k.New().Fields() }
+// Fields lists the fields of the kind, with their defaults. Do not change them.
+func (k Kind) Fields() []Field {
+	if k.fields != nil {
+		return k.fields
+	}
+	return k.New().Fields()
+}
+
+// Prepared is the kind with its fields listed once, for those who ask for them often.
+func (k Kind) Prepared() Kind {
+	k.fields = k.New().Fields()
+	return k
+}
 
 // Field finds a field at the top of the kind by its name.
 func (k Kind) Field(name string) (Field, bool) {

@@ -24,6 +24,9 @@ func All() []connector.Definition {
 	for _, k := range builtin.Kinds() {
 		all = append(all, connector.Definition{Kind: k})
 	}
+	for i, d := range all {
+		all[i].Kind = d.Kind.Prepared()
+	}
 	return all
 }
 
