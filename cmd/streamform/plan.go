@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,7 +45,11 @@ func (p planning) request() project.PlanRequest {
 	return project.PlanRequest{Destroy: p.destroy, Refresh: p.refresh, Targets: p.targets, Replace: p.replaces}
 }
 
+// planGC lets a plan's heap grow to five times what lives: it ends before most of it would have been collected.
+const planGC = 400
+
 func (c *cli) plan(p planning, outFile string, detailed bool) error {
+	debug.SetGCPercent(planGC)
 	s := c.begin(p.looks, p.options())
 	defer s.Close()
 	ctx, stop := s.interruptible(context.Background(), "Stopping operation...")
