@@ -57,23 +57,13 @@ func (c *sinkConfig) Fields() []schema.Field {
 		schema.Required("from", &c.From, "The source, stream or view that is written.",
 			schema.Refs(addr.Source, addr.Stream, addr.View), schema.OnChange(schema.CostRebuild)),
 		schema.Required("path", &c.Path, "Folder to write to, made when it is missing; a relative path starts at the configuration's folder.",
-			schema.OnChange(schema.CostRebuild), schema.Check(checkFolder)),
+			schema.OnChange(schema.CostRebuild), schema.Check(connector.CheckFolder)),
 		schema.Optional("format", &c.Format, "What is written: parquet, json (one object per line) or csv (with a header).",
 			schema.OneOf("parquet", "json", "csv"), schema.OnChange(schema.CostRebuild)),
 		schema.Optional("mode", &c.Mode, "Whether each epoch of a stream gets a file of its own (append, the default for a source or stream), or one file, `data.json` or the like, always holds the whole view (replace, the default for a view).",
 			schema.OneOf(modeAppend, modeReplace), schema.OnChange(schema.CostRebuild)),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
 	}
-}
-
-func checkFolder(path string) error {
-	switch {
-	case strings.TrimSpace(path) == "":
-		return errors.New("it must name a folder.")
-	case strings.Contains(path, "://"):
-		return fmt.Errorf("%q is not a path of this machine; object stores are not written in this version.", path)
-	}
-	return nil
 }
 
 // sink is an open sink.files.
