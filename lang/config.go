@@ -16,6 +16,8 @@ type Config struct {
 	Resources []Resource        // ordered by address
 	Outputs   []Output          // ordered by name
 	Variables []Variable        // ordered by name; the values the run was given
+	Checks    []Check           // ordered by name
+	Policies  []Policy          // ordered by name
 	Files     map[string][]byte // every file read, by the name diagnostics use, for snippets
 }
 

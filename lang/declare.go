@@ -26,7 +26,8 @@ func topSchema() *hcl.BodySchema {
 	s := &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{
 		{Type: "streamform"}, {Type: "locals"},
 		{Type: "variable", LabelNames: []string{"name"}}, {Type: "output", LabelNames: []string{"name"}},
-		{Type: "module", LabelNames: []string{"name"}}, {Type: "check", LabelNames: []string{"name"}},
+		{Type: "module", LabelNames: []string{"name"}},
+		{Type: "check", LabelNames: []string{"name"}}, {Type: "plan_policy", LabelNames: []string{"name"}},
 		{Type: "moved"}, {Type: "removed"}, {Type: "import"},
 	}}
 	for _, b := range addr.Blocks() {
@@ -63,7 +64,9 @@ func (l *loader) declareBlock(b *hcl.Block) {
 		l.declareVariable(b)
 	case "output":
 		l.declareOutput(b)
-	case "module", "check", "moved", "removed", "import":
+	case "check", "plan_policy":
+		l.declareNamed(b)
+	case "module", "moved", "removed", "import":
 		l.fail(&b.DefRange, fmt.Sprintf("Block %q is not supported in this version", b.Type), fmt.Sprintf("This version of streamform does not know %s blocks, and nothing in it would happen. Remove the block.", b.Type))
 	default:
 		l.declareResource(b)

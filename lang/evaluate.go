@@ -115,6 +115,7 @@ func (l *loader) evaluate() {
 	for _, name := range sortedKeys(l.outputs) {
 		l.evaluateOutput(l.outputs[name])
 	}
+	l.evaluateNamed()
 }
 
 func (l *loader) functions() map[string]ctyfunction.Function {

@@ -104,6 +104,17 @@ func summary(t *testing.T, b *strings.Builder, cfg *lang.Config, ds diag.Diagnos
 		for _, o := range cfg.Outputs {
 			fmt.Fprintf(b, "output.%s = %s sensitive=%t %q\n", o.Name, text(t, o.Value), o.Sensitive, o.Description)
 		}
+		for _, c := range cfg.Checks {
+			for i, a := range c.Asserts {
+				fmt.Fprintf(b, "check.%s[%d] holds=%t %s\n", c.Name, i, a.Holds, a.Message)
+				if !a.Holds {
+					ds = append(ds, a.Finding)
+				}
+			}
+		}
+		for _, p := range cfg.Policies {
+			fmt.Fprintf(b, "plan_policy.%s max_replay=%d protect_sinks=%t approval=%v applies_to=%v at %s\n", p.Name, p.MaxReplay, p.ProtectSinks, p.RequireApproval, p.AppliesTo, p.Range)
+		}
 	}
 	require.NoError(t, diag.WriteText(b, ds, cfg.Files, diag.Options{}))
 }

@@ -5,11 +5,12 @@ import (
 	"encoding/hex"
 	"encoding/json"
 
+	"github.com/streamform/streamform/lang/addr"
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 )
 
-// Hash identifies what a configuration says: its resources, settings and outputs by
+// Hash identifies what a configuration says: its resources, settings, outputs and policies by
 // value. Files, formatting, comments and how a value was computed do not matter. Saved plans are locked to it.
 func Hash(cfg *Config) string {
 	type resource struct {
@@ -26,10 +27,18 @@ func Hash(cfg *Config) string {
 		Sensitive         bool
 		Value             json.RawMessage
 	}
+	type policy struct {
+		Name            string
+		MaxReplay       int64
+		ProtectSinks    bool
+		RequireApproval []string
+		AppliesTo       []addr.Resource
+	}
 	doc := struct {
 		Backend, Runtime setting
 		Resources        []resource
 		Outputs          []result
+		Policies         []policy
 	}{
 		Backend: setting{cfg.Settings.Backend.Type, valueJSON(cfg.Settings.Backend.Value)},
 		Runtime: setting{cfg.Settings.Runtime.Type, valueJSON(cfg.Settings.Runtime.Value)},
@@ -39,6 +48,9 @@ func Hash(cfg *Config) string {
 	}
 	for _, o := range cfg.Outputs {
 		doc.Outputs = append(doc.Outputs, result{o.Name, o.Description, o.Sensitive, valueJSON(o.Value)})
+	}
+	for _, p := range cfg.Policies {
+		doc.Policies = append(doc.Policies, policy{p.Name, p.MaxReplay, p.ProtectSinks, p.RequireApproval, p.AppliesTo})
 	}
 	sum := sha256.New()
 	if err := json.NewEncoder(sum).Encode(doc); err != nil {

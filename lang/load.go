@@ -67,6 +67,9 @@ type loader struct {
 	resources map[addr.Resource]*declared
 	faulty    map[addr.Resource]bool // blocks whose header was refused; references to them are not reported again
 	settings  settingsDecl
+	named     map[string][]namedBlock // check and plan_policy blocks
+	checks    []Check
+	policies  []Policy
 	ctx       *hcl.EvalContext
 	garbled   bool // a file has syntax errors
 	trusting  bool // references to resources are taken as declared
@@ -83,7 +86,7 @@ func newLoader(dir string, o Options) *loader {
 		parsed: map[string]*hcl.File{}, sources: map[string][]byte{}, texts: map[string]*sourceText{},
 		shapes: map[string]*shape{}, variables: map[string]*variable{}, locals: map[string]*local{},
 		outputs: map[string]*output{}, resources: map[addr.Resource]*declared{}, faulty: map[addr.Resource]bool{},
-		settings: settingsDecl{Settings: defaultSettings()},
+		settings: settingsDecl{Settings: defaultSettings()}, named: map[string][]namedBlock{},
 	}
 }
 
@@ -222,7 +225,7 @@ func errorText(err error) string {
 
 // config collects what was evaluated.
 func (l *loader) config() *Config {
-	cfg := &Config{Dir: l.absolute(l.dir), Files: l.sources, Settings: l.settings.Settings}
+	cfg := &Config{Dir: l.absolute(l.dir), Files: l.sources, Settings: l.settings.Settings, Checks: l.checks, Policies: l.policies}
 	cfg.Resources = make([]Resource, 0, len(l.resources))
 	for _, d := range l.resources {
 		cfg.Resources = append(cfg.Resources, d.Resource)

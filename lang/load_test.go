@@ -84,6 +84,7 @@ func TestHash(t *testing.T) {
 		"name":            strings.Replace(base, `"b"`, `"c"`, 1),
 		"prevent_destroy": strings.Replace(base, "sql =", "lifecycle {\n prevent_destroy = true\n}\n sql =", 1),
 		"output":          base + `output "o" { value = 1 }`,
+		"policy":          base + "plan_policy \"p\" {\n protect_sinks = true\n}",
 		"backend":         base + "streamform {\n backend \"local\" {\n path = \"x\"\n }\n}",
 	} {
 		require.NotEqual(t, want, hash(map[string]string{"main.sf.hcl": other}), name)

@@ -1,6 +1,7 @@
 package lang
 
 import (
+	"bytes"
 	"sort"
 	"strings"
 	"sync"
@@ -9,6 +10,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/lang/literal"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 )
@@ -96,7 +98,7 @@ func (t *tracer) conditional(e *hclsyntax.ConditionalExpr, follow func(hclsyntax
 	return false
 }
 
-func (t *tracer) template(e *hclsyntax.TemplateExpr, style literalStyle) bool {
+func (t *tracer) template(e *hclsyntax.TemplateExpr, style literal.Style) bool {
 	for _, part := range e.Parts {
 		if !t.part(part, style) {
 			return false
@@ -107,7 +109,7 @@ func (t *tracer) template(e *hclsyntax.TemplateExpr, style literalStyle) bool {
 
 // part follows one part of a template: literal text, an interpolation, or a directive,
 // whose branches are templates in the same style.
-func (t *tracer) part(part hclsyntax.Expression, style literalStyle) bool {
+func (t *tracer) part(part hclsyntax.Expression, style literal.Style) bool {
 	src := t.source(part.Range())
 	switch e := part.(type) {
 	case *hclsyntax.LiteralValueExpr:
@@ -142,17 +144,17 @@ func (t *tracer) file(arg hclsyntax.Expression) bool {
 	t.l.sources[name] = []byte(text)
 	src := t.l.sourceText(name)
 	value := cty.StringVal(text).AsString() // in the normal form of evaluated texts
-	t.add(alignText(value, src.text, plainStyle), src, 0, value)
+	t.add(literal.Align(value, src.text, literal.Plain), src, 0, value)
 	return true
 }
 
-func (t *tracer) literal(value string, src *sourceText, at hcl.Range, style literalStyle) {
+func (t *tracer) literal(value string, src *sourceText, at hcl.Range, style literal.Style) {
 	raw := src.between(at.Start.Byte, at.End.Byte)
-	runs, ok := []run(nil), false
-	if style == heredocStyle {
-		runs, ok = alignLines(value, raw)
+	runs, ok := []literal.Run(nil), false
+	if style == literal.Heredoc {
+		runs, ok = literal.AlignLines(value, raw)
 	} else {
-		runs = alignText(value, raw, style)
+		runs = literal.Align(value, raw, style)
 		ok = runs != nil
 	}
 	if !ok {
@@ -163,16 +165,16 @@ func (t *tracer) literal(value string, src *sourceText, at hcl.Range, style lite
 }
 
 // add appends runs that are relative to the text so far and to an offset in the file.
-func (t *tracer) add(runs []run, src *sourceText, offset int, value string) {
+func (t *tracer) add(runs []literal.Run, src *sourceText, offset int, value string) {
 	base := t.text.Len()
 	for _, r := range runs {
-		t.out = append(t.out, stretch{base + r.start, base + r.end, src, offset + r.from, offset + r.to, r.exact})
+		t.out = append(t.out, stretch{base + r.Start, base + r.End, src, offset + r.From, offset + r.To, r.Exact})
 	}
 	t.text.WriteString(value)
 }
 
 func (t *tracer) opaque(text string, at hcl.Range) {
-	t.add([]run{{end: len(text), to: at.End.Byte - at.Start.Byte}}, t.source(at), at.Start.Byte, text)
+	t.add([]literal.Run{{End: len(text), To: at.End.Byte - at.Start.Byte}}, t.source(at), at.Start.Byte, text)
 }
 
 func (t *tracer) source(at hcl.Range) *sourceText { return t.l.sourceText(at.Filename) }
@@ -276,4 +278,12 @@ func (d *decoder) shown(path string) string {
 		}
 	}
 	return path
+}
+
+// styleAt tells a heredoc from a quoted template by how it begins.
+func styleAt(src *sourceText, offset int) literal.Style {
+	if bytes.HasPrefix(src.from(offset), []byte("<<")) {
+		return literal.Heredoc
+	}
+	return literal.Quoted
 }

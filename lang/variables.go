@@ -154,33 +154,12 @@ func (l *loader) checkVariables() {
 }
 
 func (l *loader) checkRule(v *variable, rule *hcl.Block) {
-	content, diags := rule.Body.Content(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{
-		{Name: "condition", Required: true}, {Name: "error_message", Required: true},
-	}})
-	l.report(diags)
-	condition, message := content.Attributes["condition"], content.Attributes["error_message"]
-	if condition == nil || message == nil || v.broken {
+	r, ok := l.evaluateRule(rule)
+	if !ok || r.holds || v.broken {
 		return
 	}
-	holds, ok := l.value(condition.Expr, l.ctx)
-	if !ok {
-		return
-	}
-	holds, _ = holds.UnmarkDeep()
-	holds, err := convert.Convert(holds, cty.Bool)
-	if err != nil || holds.IsNull() {
-		l.failExpr(condition.Expr, l.ctx, "Invalid validation condition", "The condition must be true or false.")
-		return
-	}
-	if holds.True() {
-		return
-	}
-	detail := "The error_message itself could not be shown."
-	if text, ok := l.plain(message, cty.String, l.ctx); ok && !text.IsNull() {
-		detail = text.AsString()
-	}
-	l.fail(&v.at, "Invalid value for variable", fmt.Sprintf("%s\n\nThis was checked by the validation rule at %s.", detail, rangeOf(rule.DefRange)))
-	l.diags[len(l.diags)-1].Values = valuesIn(condition.Expr, l.ctx)
+	l.fail(&v.at, "Invalid value for variable", fmt.Sprintf("%s\n\nThis was checked by the validation rule at %s.", r.message, rangeOf(rule.DefRange)))
+	l.diags[len(l.diags)-1].Values = valuesIn(r.condition, l.ctx)
 }
 
 func sortedKeys[T any](m map[string]T) []string {

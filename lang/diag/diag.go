@@ -55,6 +55,7 @@ type Diagnostic struct {
 	Context  string  // the block around it: view "sales"
 	Values   []Value // what the expressions involved evaluated to
 	Call     string  // name of the function being called, if any
+	Alone    bool    // says something of its own, so it is never folded into a warning with the same summary
 }
 
 // Diagnostics is a list of findings. A nil list is none.

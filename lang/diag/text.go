@@ -62,7 +62,7 @@ func foldWarnings(ds Diagnostics) []folded {
 	var out []folded
 	first := map[string]int{}
 	for _, d := range ds {
-		if d.Severity == Warning {
+		if d.Severity == Warning && !d.Alone {
 			if i, ok := first[d.Summary]; ok {
 				out[i].more++
 				continue

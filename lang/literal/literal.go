@@ -1,4 +1,5 @@
-package lang
+// Package literal finds the value of a text in the raw literal that it was read from, so that places in the value are places in the file.
+package literal
 
 import (
 	"bytes"
@@ -10,28 +11,21 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// literalStyle says how a text is written in its file.
-type literalStyle int
+// Style says how a text is written in its file.
+type Style int
 
+// The styles.
 const (
-	plainStyle   literalStyle = iota // as it is
-	heredocStyle                     // lines, indentation may be stripped, $${ and %%{ escaped
-	quotedStyle                      // backslash escapes, $${ and %%{ escaped
+	Plain   Style = iota // as it is
+	Heredoc              // lines, indentation may be stripped, $${ and %%{ escaped
+	Quoted               // backslash escapes, $${ and %%{ escaped
 )
 
-// styleAt tells a heredoc from a quoted template by how it begins.
-func styleAt(src *sourceText, offset int) literalStyle {
-	if bytes.HasPrefix(src.from(offset), []byte("<<")) {
-		return heredocStyle
-	}
-	return quotedStyle
-}
-
-// run is a part of a value and the part of the raw text it was read from.
-type run struct {
-	start, end int // bytes of the value
-	from, to   int // bytes of the raw text
-	exact      bool
+// Run is a part of a value and the part of the raw text it was read from.
+type Run struct {
+	Start, End int  // bytes of the value
+	From, To   int  // bytes of the raw text
+	Exact      bool // byte for byte; otherwise the whole run stands for the whole raw part
 }
 
 // unit is the least piece of raw text that can be told apart in the value: a
@@ -42,7 +36,7 @@ type unit struct {
 }
 
 // units reads raw text. Texts are in Unicode's normal form C, as evaluated strings are.
-func units(raw []byte, style literalStyle) []unit {
+func units(raw []byte, style Style) []unit {
 	var out []unit
 	for i := 0; i < len(raw); {
 		size, text := nextUnit(raw[i:], style)
@@ -59,11 +53,11 @@ func units(raw []byte, style literalStyle) []unit {
 }
 
 // nextUnit reads one character or escape.
-func nextUnit(raw []byte, style literalStyle) (size int, text string) {
-	if style != plainStyle && len(raw) >= 3 && raw[2] == '{' && raw[0] == raw[1] && (raw[0] == '$' || raw[0] == '%') {
+func nextUnit(raw []byte, style Style) (size int, text string) {
+	if style != Plain && len(raw) >= 3 && raw[2] == '{' && raw[0] == raw[1] && (raw[0] == '$' || raw[0] == '%') {
 		return 3, string(raw[1:3])
 	}
-	if style == quotedStyle && raw[0] == '\\' && len(raw) > 1 {
+	if style == Quoted && raw[0] == '\\' && len(raw) > 1 {
 		switch raw[1] {
 		case 'n':
 			return 2, "\n"
@@ -85,11 +79,11 @@ func nextUnit(raw []byte, style literalStyle) (size int, text string) {
 	return size, string(raw[:size])
 }
 
-// alignText finds the value in raw text of which only white space at the ends may be
+// Align finds the value in raw text of which only white space at the ends may be
 // missing (template markers such as ~} strip it); nil when it is not there.
-func alignText(value string, raw []byte, style literalStyle) []run {
+func Align(value string, raw []byte, style Style) []Run {
 	if string(raw) == value {
-		return []run{{end: len(value), to: len(raw), exact: true}}
+		return []Run{{End: len(value), To: len(raw), Exact: true}}
 	}
 	us := units(raw, style)
 	for skip := 0; ; skip++ {
@@ -103,8 +97,8 @@ func alignText(value string, raw []byte, style literalStyle) []run {
 }
 
 // matchUnits takes units until the value is complete; the rest must be white space.
-func matchUnits(value string, us []unit) []run {
-	runs := []run{}
+func matchUnits(value string, us []unit) []Run {
+	runs := []Run{}
 	at := 0
 	for _, u := range us {
 		if at == len(value) {
@@ -116,10 +110,10 @@ func matchUnits(value string, us []unit) []run {
 		if !strings.HasPrefix(value[at:], u.text) {
 			return nil
 		}
-		next := run{at, at + len(u.text), u.from, u.to, len(u.text) == u.to-u.from}
-		at = next.end
-		if n := len(runs); n > 0 && runs[n-1].exact && next.exact && runs[n-1].to == next.from {
-			runs[n-1].end, runs[n-1].to = next.end, next.to
+		next := Run{at, at + len(u.text), u.from, u.to, len(u.text) == u.to-u.from}
+		at = next.End
+		if n := len(runs); n > 0 && runs[n-1].Exact && next.Exact && runs[n-1].To == next.From {
+			runs[n-1].End, runs[n-1].To = next.End, next.To
 			continue
 		}
 		runs = append(runs, next)
@@ -130,9 +124,9 @@ func matchUnits(value string, us []unit) []run {
 	return runs
 }
 
-// alignLines finds the value of a heredoc in its raw lines: each may have lost
+// AlignLines finds the value of a heredoc in its raw lines: each may have lost
 // indentation, and template markers may have stripped white space, whole lines too, at the ends.
-func alignLines(value string, raw []byte) ([]run, bool) {
+func AlignLines(value string, raw []byte) ([]Run, bool) {
 	want := strings.SplitAfter(value, "\n")
 	have := bytes.SplitAfter(raw, []byte("\n"))
 	skipped := 0
@@ -148,8 +142,8 @@ func alignLines(value string, raw []byte) ([]run, bool) {
 	return nil, false
 }
 
-func matchLines(want []string, have [][]byte, offset int) ([]run, bool) {
-	var out []run
+func matchLines(want []string, have [][]byte, offset int) ([]Run, bool) {
+	var out []Run
 	at := 0
 	for i, line := range want {
 		runs, ok := matchLine(line, have[i], i == len(want)-1)
@@ -157,8 +151,8 @@ func matchLines(want []string, have [][]byte, offset int) ([]run, bool) {
 			return nil, false
 		}
 		for _, r := range runs {
-			r.start, r.end, r.from, r.to = r.start+at, r.end+at, r.from+offset, r.to+offset
-			if r.start < r.end {
+			r.Start, r.End, r.From, r.To = r.Start+at, r.End+at, r.From+offset, r.To+offset
+			if r.Start < r.End {
 				out = append(out, r)
 			}
 		}
@@ -174,11 +168,11 @@ func matchLines(want []string, have [][]byte, offset int) ([]run, bool) {
 }
 
 // matchLine finds a line of the value in a raw line that may begin with stripped white space.
-func matchLine(want string, have []byte, last bool) ([]run, bool) {
+func matchLine(want string, have []byte, last bool) ([]Run, bool) {
 	if skip := len(have) - len(want); bytes.HasSuffix(have, []byte(want)) && len(bytes.TrimSpace(have[:skip])) == 0 {
-		return []run{{end: len(want), from: skip, to: len(have), exact: true}}, true
+		return []Run{{End: len(want), From: skip, To: len(have), Exact: true}}, true
 	}
-	runs := alignText(want, have, heredocStyle)
+	runs := Align(want, have, Heredoc)
 	if runs == nil || !last && strings.HasSuffix(string(have), "\n") != strings.HasSuffix(want, "\n") {
 		return nil, false
 	}
