@@ -13,7 +13,7 @@ func (v Value) integer() (string, error) {
 	if len(data) == 0 || data[0] != '{' {
 		n, ok := new(big.Int).SetString(string(data), 10)
 		if !ok {
-			return "", Unsupportedf("a number constant of an unknown form")
+			return "", Unsupportedf(ByConstant, "a number constant of an unknown form")
 		}
 		return n.String(), nil
 	}
@@ -22,12 +22,12 @@ func (v Value) integer() (string, error) {
 		Lower json.Number `json:"lower"`
 	}
 	if err := json.Unmarshal(data, &halves); err != nil {
-		return "", Unsupportedf("a number constant of an unknown form")
+		return "", Unsupportedf(ByConstant, "a number constant of an unknown form")
 	}
 	upper, ok1 := new(big.Int).SetString(string(halves.Upper), 10)
 	lower, ok2 := new(big.Int).SetString(string(halves.Lower), 10)
 	if !ok1 || !ok2 {
-		return "", Unsupportedf("a number constant of an unknown form")
+		return "", Unsupportedf(ByConstant, "a number constant of an unknown form")
 	}
 	return upper.Lsh(upper, 64).Add(upper, lower).String(), nil
 }

@@ -8,7 +8,7 @@ import (
 // AggregateCall renders any aggregate as the user could have written it.
 func (s Scope) AggregateCall(e *Expr) (string, error) {
 	if e.Class != "BOUND_AGGREGATE" {
-		return "", Unsupportedf("an aggregate of class %s", e.Class)
+		return "", Unsupportedf(ByAggregate, "an aggregate of class %s", e.Class)
 	}
 	args, err := s.All(e.Children)
 	if err != nil {
@@ -76,7 +76,7 @@ func aggregateData(e *Expr) ([]string, error) {
 		return nil, nil
 	}
 	if e.HasSerialize {
-		return nil, Unsupportedf("the aggregate %s", e.Name)
+		return nil, Unsupportedf(ByAggregate, "the aggregate %s", e.Name)
 	}
 	return nil, nil
 }
@@ -88,7 +88,7 @@ func quantiles(e *Expr) ([]string, error) {
 		Desc      bool    `json:"desc"`
 	}
 	if err := json.Unmarshal(e.FunctionData, &data); err != nil || data.Desc {
-		return nil, Unsupportedf("the aggregate %s", e.Name)
+		return nil, Unsupportedf(ByAggregate, "the aggregate %s", e.Name)
 	}
 	values := data.Raw
 	if len(values) == 0 {
@@ -104,7 +104,7 @@ func quantiles(e *Expr) ([]string, error) {
 	}
 	switch {
 	case len(parts) == 0:
-		return nil, Unsupportedf("the aggregate %s", e.Name)
+		return nil, Unsupportedf(ByAggregate, "the aggregate %s", e.Name)
 	case len(parts) == 1 && e.Return.ID != "LIST":
 		return parts, nil
 	}

@@ -27,7 +27,7 @@ func (s Scope) SQL(e *Expr) (string, error) {
 	switch e.Class {
 	case "BOUND_REF":
 		if e.Index < 0 || e.Index >= len(s) || s[e.Index] == "" {
-			return "", Unsupportedf("the row identifier of a relation")
+			return "", Unsupportedf(ByForm, "the row identifier of a relation")
 		}
 		return s[e.Index], nil
 	case "BOUND_CONSTANT":
@@ -51,7 +51,7 @@ func (s Scope) SQL(e *Expr) (string, error) {
 	case "BOUND_FUNCTION":
 		return s.function(e)
 	}
-	return "", Unsupportedf("an expression of class %s", e.Class)
+	return "", Unsupportedf(ByForm, "an expression of class %s", e.Class)
 }
 
 // All renders expressions.
@@ -118,7 +118,7 @@ func ComparisonSign(t string) (string, bool) {
 func (s Scope) comparison(e *Expr) (string, error) {
 	sign, ok := ComparisonSign(e.Type)
 	if !ok {
-		return "", Unsupportedf("a comparison of type %s", e.Type)
+		return "", Unsupportedf(ByForm, "a comparison of type %s", e.Type)
 	}
 	return s.Joined([]*Expr{e.Left, e.Right}, "(", " "+sign+" ", ")")
 }
@@ -144,7 +144,7 @@ func (s Scope) operator(e *Expr) (string, error) {
 	case e.Type == "COMPARE_NOT_IN" && len(parts) > 1:
 		return "(" + parts[0] + " NOT IN (" + strings.Join(parts[1:], ", ") + "))", nil
 	}
-	return "", Unsupportedf("the operator %s", e.Type)
+	return "", Unsupportedf(ByForm, "the operator %s", e.Type)
 }
 
 func (s Scope) between(e *Expr) (string, error) {
@@ -185,7 +185,7 @@ func (s Scope) function(e *Expr) (string, error) {
 		return s.lambda(e)
 	}
 	if e.HasSerialize && !safeSerialized(e.Name) && len(bytes.TrimSpace(e.FunctionData)) > 0 {
-		return "", Unsupportedf("the function %s", e.Name)
+		return "", Unsupportedf(ByFunction, "the function %s", e.Name)
 	}
 	parts, err := s.All(e.Children)
 	if err != nil {
@@ -214,7 +214,7 @@ func isSign(name string) bool {
 
 func like(name string, parts []string) (string, error) {
 	if len(parts) != 2 {
-		return "", Unsupportedf("LIKE of an unknown form")
+		return "", Unsupportedf(ByForm, "LIKE of an unknown form")
 	}
 	word := map[string]string{"~~": " LIKE ", "!~~": " NOT LIKE ", "~~*": " ILIKE ", "!~~*": " NOT ILIKE "}[name]
 	return "(" + parts[0] + word + parts[1] + ")", nil
@@ -222,11 +222,11 @@ func like(name string, parts []string) (string, error) {
 
 func structPack(e *Expr, parts []string) (string, error) {
 	if e.Return.Info == nil || len(e.Return.Info.Children) != len(parts) {
-		return "", Unsupportedf("a struct of an unknown form")
+		return "", Unsupportedf(ByForm, "a struct of an unknown form")
 	}
 	for i, m := range e.Return.Info.Children {
 		if m.First == "" {
-			return "", Unsupportedf("a struct without member names")
+			return "", Unsupportedf(ByRow, "a struct without member names")
 		}
 		parts[i] = Ident(m.First) + " := " + parts[i]
 	}
@@ -244,7 +244,7 @@ func (f Filter) SQL(column string) (string, error) {
 	case "CONSTANT_COMPARISON":
 		sign, ok := ComparisonSign(f.ComparisonType)
 		if !ok || f.Constant == nil {
-			return "", Unsupportedf("a pushed-down comparison %s", f.ComparisonType)
+			return "", Unsupportedf(ByForm, "a pushed-down comparison %s", f.ComparisonType)
 		}
 		c, err := f.Constant.SQL()
 		return "(" + column + " " + sign + " " + c + ")", err
@@ -283,5 +283,5 @@ func (f Filter) SQL(column string) (string, error) {
 		}
 		return "(" + column + " IN (" + strings.Join(parts, ", ") + "))", nil
 	}
-	return "", Unsupportedf("a pushed-down filter %s", f.FilterType)
+	return "", Unsupportedf(ByForm, "a pushed-down filter %s", f.FilterType)
 }

@@ -25,7 +25,7 @@ func (s Scope) lambda(e *Expr) (string, error) {
 		HasInitial bool  `json:"has_initial"`
 	}
 	if err := json.Unmarshal(e.FunctionData, &data); err != nil || data.Body == nil || data.HasIndex || data.HasInitial || len(e.Children) == 0 {
-		return "", Unsupportedf("the function %s", e.Name)
+		return "", Unsupportedf(ByFunction, "the function %s", e.Name)
 	}
 	parts, err := s.All(e.Children)
 	if err != nil {

@@ -7,17 +7,6 @@ import (
 	"fmt"
 )
 
-// Unsupported says why a plan, or a part of it, cannot be rendered or made
-// incremental. It is an explanation for people, never a failure.
-type Unsupported struct{ Reason string }
-
-func (u *Unsupported) Error() string { return u.Reason }
-
-// Unsupportedf is an *Unsupported with a formatted reason.
-func Unsupportedf(format string, args ...any) error {
-	return &Unsupported{Reason: fmt.Sprintf(format, args...)}
-}
-
 // Op is one step of a bound plan, as json_serialize_plan of DuckDB 1.5 writes it. Columns are positions in
 // the children's output.
 type Op struct {
@@ -182,10 +171,10 @@ func Decode(doc []byte) (*Op, error) {
 		return nil, fmt.Errorf("decoding the bound plan: %w", err)
 	}
 	if out.Error {
-		return nil, Unsupportedf("the bound plan cannot be written down: %s", out.Message)
+		return nil, Unsupportedf(ByForm, "the bound plan cannot be written down: %s", out.Message)
 	}
 	if len(out.Plans) != 1 {
-		return nil, Unsupportedf("%d statements instead of one", len(out.Plans))
+		return nil, Unsupportedf(ByForm, "%d statements instead of one", len(out.Plans))
 	}
 	return inlineCTEs(out.Plans[0], map[string]*Op{})
 }
@@ -194,7 +183,7 @@ func inlineCTEs(op *Op, ctes map[string]*Op) (*Op, error) {
 	switch op.Type {
 	case "LOGICAL_MATERIALIZED_CTE":
 		if len(op.Children) != 2 {
-			return nil, Unsupportedf("a CTE of an unknown form")
+			return nil, Unsupportedf(ByForm, "a CTE of an unknown form")
 		}
 		def, err := inlineCTEs(op.Children[0], ctes)
 		if err != nil {
@@ -205,7 +194,7 @@ func inlineCTEs(op *Op, ctes map[string]*Op) (*Op, error) {
 	case "LOGICAL_CTE_REF":
 		def, ok := ctes[string(op.CTEIndex)]
 		if !ok {
-			return nil, Unsupportedf("a recursive CTE")
+			return nil, Unsupportedf(ByRecursion, "a recursive CTE")
 		}
 		return def, nil
 	}

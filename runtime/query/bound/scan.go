@@ -17,7 +17,7 @@ func (o *Op) ScanColumns() ([]string, error) {
 	var out []string
 	for _, p := range o.ProjectionIDs {
 		if p < 0 || p >= len(all) {
-			return nil, Unsupportedf("a scan of an unknown form")
+			return nil, Unsupportedf(ByForm, "a scan of an unknown form")
 		}
 		out = append(out, all[p])
 	}
@@ -29,7 +29,7 @@ func (o *Op) ScanFilters() ([]string, error) {
 	var where []string
 	for _, f := range o.TableFilters.Filters {
 		if f.Key < 0 || f.Key >= len(o.Names) {
-			return nil, Unsupportedf("a filter on the row identifier")
+			return nil, Unsupportedf(ByForm, "a filter on the row identifier")
 		}
 		text, err := f.Value.SQL(Ident(o.Names[f.Key]))
 		if err != nil {

@@ -36,7 +36,7 @@ func (t Type) SQL() (string, error) {
 		if t.Info.Alias == "JSON" {
 			return "JSON", nil
 		}
-		return "", Unsupportedf("the user-defined type %s", t.Info.Alias)
+		return "", Unsupportedf(ByType, "the user-defined type %s", t.Info.Alias)
 	}
 	switch t.ID {
 	case "DECIMAL":
@@ -53,20 +53,20 @@ func (t Type) SQL() (string, error) {
 		return t.enumSQL(), nil
 	case "VARCHAR":
 		if t.Info != nil && t.Info.Collation != "" {
-			return "", Unsupportedf("the collation %s", t.Info.Collation)
+			return "", Unsupportedf(ByType, "the collation %s", t.Info.Collation)
 		}
 		return "VARCHAR", nil
 	case "NULL":
 		return `"NULL"`, nil
 	case "UNION", "LAMBDA", "ANY", "INVALID", "UNKNOWN", "AGGREGATE_STATE", "VARIANT":
-		return "", Unsupportedf("a value of type %s", t.ID)
+		return "", Unsupportedf(ByType, "a value of type %s", t.ID)
 	}
 	return t.ID, nil
 }
 
 func (t Type) suffixed(suffix string) (string, error) {
 	if t.Info == nil || t.Info.Child == nil {
-		return "", Unsupportedf("a %s of an unknown type", t.ID)
+		return "", Unsupportedf(ByType, "a %s of an unknown type", t.ID)
 	}
 	child, err := t.Info.Child.SQL()
 	return child + suffix, err
@@ -74,7 +74,7 @@ func (t Type) suffixed(suffix string) (string, error) {
 
 func (t Type) mapSQL() (string, error) {
 	if t.Info == nil || t.Info.Child == nil || t.Info.Child.Info == nil || len(t.Info.Child.Info.Children) != 2 {
-		return "", Unsupportedf("a MAP of an unknown type")
+		return "", Unsupportedf(ByType, "a MAP of an unknown type")
 	}
 	kv := t.Info.Child.Info.Children
 	k, err := kv[0].Second.SQL()
@@ -87,12 +87,12 @@ func (t Type) mapSQL() (string, error) {
 
 func (t Type) structSQL() (string, error) {
 	if t.Info == nil {
-		return "", Unsupportedf("a STRUCT of an unknown type")
+		return "", Unsupportedf(ByType, "a STRUCT of an unknown type")
 	}
 	var parts []string
 	for _, m := range t.Info.Children {
 		if m.First == "" {
-			return "", Unsupportedf("a row without member names")
+			return "", Unsupportedf(ByRow, "a row without member names")
 		}
 		s, err := m.Second.SQL()
 		if err != nil {
@@ -148,7 +148,7 @@ func (v Value) SQL() (string, error) {
 	case "VARCHAR":
 		var s string
 		if json.Unmarshal(v.Data, &s) != nil || strings.ContainsRune(s, 0) {
-			return "", Unsupportedf("a text constant with a zero byte")
+			return "", Unsupportedf(ByConstant, "a text constant with a zero byte")
 		}
 		if typ == "VARCHAR" {
 			return Text(s), nil
@@ -157,7 +157,7 @@ func (v Value) SQL() (string, error) {
 	case "DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS", "TIMESTAMP WITH TIME ZONE":
 		return v.timeSQL(typ)
 	}
-	return "", Unsupportedf("a constant of type %s", v.Type.ID)
+	return "", Unsupportedf(ByConstant, "a constant of type %s", v.Type.ID)
 }
 
 // listSQL renders a list of constants as the call that makes it.
@@ -166,7 +166,7 @@ func (v Value) listSQL(typ string) (string, error) {
 		Children []Value `json:"children"`
 	}
 	if err := json.Unmarshal(v.Data, &list); err != nil {
-		return "", Unsupportedf("a list constant of an unknown form")
+		return "", Unsupportedf(ByConstant, "a list constant of an unknown form")
 	}
 	parts := make([]string, len(list.Children))
 	for i, c := range list.Children {
@@ -217,7 +217,7 @@ func (v Value) hugeSQL(typ string) (string, error) {
 func (v Value) timeSQL(typ string) (string, error) {
 	var n int64
 	if json.Unmarshal(v.Data, &n) != nil {
-		return "", Unsupportedf("a constant of type %s of an unknown form", typ)
+		return "", Unsupportedf(ByConstant, "a constant of type %s of an unknown form", typ)
 	}
 	var t time.Time
 	layout := "2006-01-02 15:04:05.999999999"
@@ -234,7 +234,7 @@ func (v Value) timeSQL(typ string) (string, error) {
 		t = time.UnixMicro(n).UTC()
 	}
 	if t.Year() < 1 || t.Year() > 9999 {
-		return "", Unsupportedf("a %s that is infinite or far away", typ)
+		return "", Unsupportedf(ByConstant, "a %s that is infinite or far away", typ)
 	}
 	text := t.Format(layout)
 	if v.Type.ID == "TIMESTAMP WITH TIME ZONE" {

@@ -61,12 +61,12 @@ func windowName(e *Expr) (string, error) {
 		}
 		return Ident(e.Name), nil
 	}
-	return "", Unsupportedf("the window function %s", e.Type)
+	return "", Unsupportedf(ByWindow, "the window function %s", e.Type)
 }
 
 func (s Scope) windowArguments(e *Expr) (string, error) {
 	if orders, err := DecodeOrders(e.ArgOrders); err != nil || len(orders) > 0 {
-		return "", Unsupportedf("ORDER BY inside a window function")
+		return "", Unsupportedf(ByWindow, "ORDER BY inside a window function")
 	}
 	if e.Name == "count_star" {
 		return "*", nil
@@ -187,7 +187,7 @@ func (s Scope) distance(e, to *Expr) (*Expr, error) {
 	if to == nil {
 		return nil, nil
 	}
-	unknown := Unsupportedf("a window over a range of values")
+	unknown := Unsupportedf(ByWindow, "a window over a range of values")
 	if len(e.Orders) != 1 || to.Class != "BOUND_FUNCTION" || to.Name != "+" && to.Name != "-" || len(to.Children) != 2 {
 		return nil, unknown
 	}
@@ -217,7 +217,7 @@ func (s Scope) frameBound(kind string, e *Expr) (string, error) {
 		word = " FOLLOWING"
 	}
 	if e == nil || word == "" {
-		return "", Unsupportedf("a window frame of an unknown form")
+		return "", Unsupportedf(ByWindow, "a window frame of an unknown form")
 	}
 	text, err := s.SQL(e)
 	return text + word, err
@@ -236,7 +236,7 @@ func DecodeOrders(raw json.RawMessage) ([]Order, error) {
 		Orders []Order `json:"orders"`
 	}
 	if err := json.Unmarshal(raw, &modifier); err != nil {
-		return nil, Unsupportedf("an ORDER BY of an unknown form")
+		return nil, Unsupportedf(ByForm, "an ORDER BY of an unknown form")
 	}
 	return modifier.Orders, nil
 }

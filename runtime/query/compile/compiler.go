@@ -347,7 +347,7 @@ func (b *binding) make(sql string) error {
 			if b.ctx.Err() != nil {
 				return fmt.Errorf("declaring an operator: %w", err)
 			}
-			return &bound.Unsupported{Reason: "remembered columns that cannot be declared"}
+			return bound.Unsupportedf(bound.ByType, "remembered columns that cannot be declared")
 		}
 		delete(b.pending, name)
 	}

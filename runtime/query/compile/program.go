@@ -22,6 +22,7 @@ type Program struct {
 	Identity    string     // canonical form; equal identities mean equal results on equal input
 	Operators   []Operator // inputs before their readers
 	FullRefresh string     // why the whole query runs again each epoch; empty when it is incremental
+	Rewrite     string     // how to write the query so that it does not, in sentences
 	// Initial: the relation has rows before any input has come (an aggregate over
 	// nothing has one row), so it needs an epoch without input.
 	Initial bool
@@ -81,7 +82,7 @@ func (p *Program) build(b *binding, doc []byte) error {
 		p.describeLinear("filters and expressions, as written")
 		return nil
 	}
-	p.FullRefresh = reason.Reason
+	p.FullRefresh, p.Rewrite = reason.Reason, reason.By.Rewrite()
 	p.Initial = true
 	p.describeRefresh()
 	return nil
@@ -142,7 +143,7 @@ func used(cut logical.Split) map[string]map[string]bool {
 // finish names the final SQL's columns as the relation names them, and makes sure of their types.
 func finish(r logical.Rendered, columns batch.Schema) (string, error) {
 	if r.Columns != len(columns) {
-		return "", &bound.Unsupported{Reason: "a result whose columns could not be followed"}
+		return "", bound.Unsupportedf(bound.ByForm, "a result whose columns could not be followed")
 	}
 	parts := make([]string, len(columns))
 	for i, c := range columns {
@@ -177,7 +178,7 @@ func (b *binding) declareKeyed(k *logical.Keyed) (Keyed, error) {
 		}
 		columns, err := b.describe(asTables("SELECT " + strings.Join(append(list, "*"), ", ") + " FROM (" + in.SQL + ")"))
 		if err != nil || len(columns) != len(in.Keys)+in.Columns {
-			return out, &bound.Unsupported{Reason: "an input whose columns could not be written as SQL"}
+			return out, bound.Unsupportedf(bound.ByProof, "an input whose columns could not be written as SQL")
 		}
 		if err := rememberable(columns[:len(in.Keys)], columns[len(in.Keys):]); err != nil {
 			return out, err
@@ -185,7 +186,7 @@ func (b *binding) declareKeyed(k *logical.Keyed) (Keyed, error) {
 		if i == 0 {
 			out.KeyTypes = typesOf(columns[:len(in.Keys)])
 		} else if !slices.Equal(out.KeyTypes, typesOf(columns[:len(in.Keys)])) {
-			return out, &bound.Unsupported{Reason: "a join whose keys differ in type"}
+			return out, bound.Unsupportedf(bound.ByKeys, "a join whose keys differ in type")
 		}
 		out.InputTypes = append(out.InputTypes, typesOf(columns[len(in.Keys):]))
 		b.table(logical.InputLeaf(i), columns[len(in.Keys):])
@@ -195,7 +196,7 @@ func (b *binding) declareKeyed(k *logical.Keyed) (Keyed, error) {
 	}
 	columns, err := b.describe(asTables(k.Body))
 	if err != nil || len(columns) != k.Columns {
-		return out, &bound.Unsupported{Reason: "an operator whose result could not be written as SQL"}
+		return out, bound.Unsupportedf(bound.ByProof, "an operator whose result could not be written as SQL")
 	}
 	out.OutputTypes = typesOf(columns)
 	b.table(k.ID, Positional(out.OutputTypes))
@@ -219,10 +220,10 @@ func typesOf(columns batch.Schema) []string {
 func rememberable(keys, values batch.Schema) error {
 	for i, c := range append(slices.Clone(keys), values...) {
 		if strings.Contains(c.Type, "UNION(") || strings.Contains(c.Type, "VARIANT") || strings.Contains(c.Type, "BIGNUM") {
-			return &bound.Unsupported{Reason: "remembered values of type " + c.Type}
+			return bound.Unsupportedf(bound.ByType, "remembered values of type %s", c.Type)
 		}
 		if i < len(keys) && strings.Contains(c.Type, "INTERVAL") {
-			return &bound.Unsupported{Reason: "keys of type " + c.Type}
+			return bound.Unsupportedf(bound.ByKeys, "keys of type %s", c.Type)
 		}
 	}
 	return nil
@@ -236,7 +237,7 @@ func (b *binding) declareAggregate(a *logical.Aggregate) (Aggregate, error) {
 	}
 	types, err := b.describe(asTables(PartialSQL(a, a.Input)))
 	if err != nil {
-		return out, &bound.Unsupported{Reason: "an aggregate whose parts could not be written as SQL"}
+		return out, bound.Unsupportedf(bound.ByProof, "an aggregate whose parts could not be written as SQL")
 	}
 	if err := rememberable(types[:len(a.Groups)], types[len(a.Groups):]); err != nil {
 		return out, err
@@ -307,56 +308,4 @@ func columnNames(columns batch.Schema) string {
 		names[i] = c.Name
 	}
 	return strings.Join(names, ", ")
-}
-
-func (p *Program) describeLinear(detail string) {
-	p.Operators = append(p.Operators, Operator{ID: ResultID, Kind: "linear", Identity: p.Identity, Detail: detail, Inputs: p.Reads, Holds: p.resultHolds()})
-}
-
-func (p *Program) resultHolds() string {
-	if p.HoldsResult() {
-		return "result rows"
-	}
-	return "nothing"
-}
-
-func (p *Program) describeRefresh() {
-	var inputs []string
-	for _, r := range p.Reads {
-		id := InputID(strings.ToLower(r))
-		p.Operators = append(p.Operators, Operator{ID: id, Kind: "input", Identity: id, Detail: "all rows of " + r, Inputs: []string{r}, Holds: "input rows"})
-		inputs = append(inputs, id)
-	}
-	p.Operators = append(p.Operators, Operator{ID: ResultID, Kind: "full_refresh", Identity: p.Identity, Detail: "the whole query", Inputs: inputs,
-		Holds: "result rows", Reason: p.FullRefresh})
-}
-
-func (p *Program) describeIncremental() {
-	for _, o := range p.Steps {
-		d := o.Describe()
-		d.Identity = d.ID + p.Identity
-		for _, sql := range o.InputSQL() {
-			d.Inputs = append(d.Inputs, p.readNames(sql)...)
-		}
-		p.Operators = append(p.Operators, d)
-	}
-	p.Operators = append(p.Operators, Operator{ID: ResultID, Kind: "linear", Identity: p.Identity, Detail: "filters and expressions",
-		Inputs: p.readNames(p.Final), Holds: p.resultHolds()})
-}
-
-// readNames are the relations and operators that SQL with leaves reads.
-func (p *Program) readNames(sql string) []string {
-	var out []string
-	for _, leaf := range logical.Leaves(sql) {
-		name := leaf
-		for _, r := range p.Reads {
-			if strings.EqualFold(r, leaf) {
-				name = r
-			}
-		}
-		if !slices.Contains(out, name) {
-			out = append(out, name)
-		}
-	}
-	return out
 }

@@ -14,17 +14,16 @@ func (b *binding) prove(tree *bound.Op, sql string) error {
 	if err != nil {
 		return err
 	}
-	reason := "an expression whose rendering could not be proven equal"
 	for _, optimize := range []bool{true, false} {
 		doc, err := b.serialize(asTables(sql), optimize)
 		if err != nil {
-			return &bound.Unsupported{Reason: "an expression that could not be written back as SQL"}
+			return bound.Unsupportedf(bound.ByProof, "an expression that could not be written back as SQL")
 		}
 		if got, err := canonicalOf(doc); err == nil && got == want {
 			return nil
 		}
 	}
-	return &bound.Unsupported{Reason: reason}
+	return bound.Unsupportedf(bound.ByProof, "an expression whose rendering could not be proven equal")
 }
 
 func canonicalOf(doc []byte) (string, error) {

@@ -76,15 +76,6 @@ func (a Aggregate) OutputColumns() batch.Schema { return Positional(a.OutputType
 // InputSQL is the SQL of what the aggregate reads.
 func (a Aggregate) InputSQL() []string { return []string{a.Input} }
 
-// Describe tells people what the aggregate does.
-func (a Aggregate) Describe() Operator {
-	holds := fmt.Sprintf("%d partials per key", len(a.Partials))
-	if a.Scalar() {
-		holds = fmt.Sprintf("%d partials", len(a.Partials))
-	}
-	return Operator{ID: a.ID, Kind: "aggregate", Detail: a.Detail, Holds: holds}
-}
-
 // InputSQL is the SQL of what the operator reads, by input.
 func (k Keyed) InputSQL() []string {
 	out := make([]string, len(k.Inputs))
@@ -92,25 +83,6 @@ func (k Keyed) InputSQL() []string {
 		out[i] = in.SQL
 	}
 	return out
-}
-
-// Describe tells people what the operator does.
-func (k Keyed) Describe() Operator {
-	o := Operator{ID: k.ID, Kind: k.Kind, Detail: k.Detail, Holds: "rows by key"}
-	if len(k.Inputs) == 2 {
-		o.Holds = "rows of both sides by key"
-	}
-	if k.Unstable {
-		o.Holds = "rows and results by key"
-	}
-	if k.Global() {
-		o.Holds = strings.TrimSuffix(o.Holds, " by key")
-		o.Reason = "no key: every change computes the whole operator again"
-		if k.Bilinear {
-			o.Reason = "no key: every change is compared with the whole other side"
-		}
-	}
-	return o
 }
 
 // GroupNames are g0, g1, ….

@@ -22,13 +22,32 @@ type Query struct {
 
 // Operator is one step of a program, for explain and for plan.
 type Operator struct {
-	ID       string // stable within the program: names its keyed data
-	Kind     string // scan, linear, aggregate, full_refresh
-	Identity string
-	Detail   string   // one line for people: group keys, aggregates, what is filtered
-	Inputs   []string // operator IDs, or relation names
-	Holds    string   // what it remembers: "nothing", "partials per key", "input rows"
-	Reason   string   // full_refresh: why
+	ID         string // stable within the program: names its keyed data
+	Kind       string // linear, aggregate, window, join, top, set, rows, input, full_refresh
+	Identity   string
+	Detail     string   // one line for people: group keys, aggregates, what is filtered
+	Inputs     []string // operator IDs, or relation names
+	AppendOnly bool     // rows it gives are never taken back
+	Holds      string   // what it remembers: "nothing", "partials per key", "input rows"
+	Cost       Cost     // per epoch
+	Reason     string   // why it costs more than operators of its kind do; full_refresh: why
+	Rewrite    string   // how to write the query so that it does not, in sentences; set with Reason only
+}
+
+// Cost is what an operator does in an epoch.
+type Cost struct {
+	Words   string // for people
+	Formula string // in the letters of CostLetters
+}
+
+// CostLetters says what the letters in formulas count, in the order people should read them.
+func CostLetters() [][2]string {
+	return [][2]string{
+		{"d", "rows that changed in the epoch"},
+		{"k", "keys that these rows touch"},
+		{"r", "rows remembered for these keys"},
+		{"n", "all rows remembered"},
+	}
 }
 
 // ResultID names the operator that holds a relation's rows where no other does.

@@ -90,7 +90,7 @@ func Cut(op *bound.Op, prefix string, appendOnly func(leaf string) bool) (Split,
 		return Split{}, err
 	}
 	if hasConstantRows(rest) {
-		return Split{}, bound.Unsupportedf("rows that come from no relation")
+		return Split{}, bound.Unsupportedf(bound.ByConstants, "rows that come from no relation")
 	}
 	s.out.Final, s.out.FinalTree, s.out.Retracts = final, rest, retracts
 	s.out.Key = key(rest, s.out.Operators)
@@ -125,7 +125,7 @@ func (s *splitter) splitNew(op *bound.Op) (*bound.Op, bool, error) {
 	switch op.Type {
 	case "LOGICAL_DELIM_GET":
 		if len(s.delims) == 0 {
-			return nil, false, bound.Unsupportedf("%s", bound.Describe(op))
+			return nil, false, bound.UnsupportedOp(op)
 		}
 		return s.split(s.delims[len(s.delims)-1])
 	case "LOGICAL_WINDOW":
@@ -139,7 +139,7 @@ func (s *splitter) splitNew(op *bound.Op) (*bound.Op, bool, error) {
 	case "LOGICAL_GET":
 		schema, name, ok := op.Table()
 		if !ok {
-			return nil, false, bound.Unsupportedf("the table function %s", op.Name)
+			return nil, false, bound.Unsupportedf(bound.ByTableFunction, "the table function %s", op.Name)
 		}
 		return op, !s.appendOnly(RelationLeaf(schema, name)), nil
 	case "LOGICAL_FILTER", "LOGICAL_PROJECTION", "LOGICAL_UNNEST", "LOGICAL_UNION":
@@ -162,7 +162,7 @@ func (s *splitter) splitNew(op *bound.Op) (*bound.Op, bool, error) {
 	case "LOGICAL_ORDER_BY":
 		return s.split(op.Children[0])
 	}
-	return nil, false, bound.Unsupportedf("%s", bound.Describe(op))
+	return nil, false, bound.UnsupportedOp(op)
 }
 
 func (s *splitter) distinct(op *bound.Op) (*bound.Op, bool, error) {
@@ -212,7 +212,7 @@ func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
 	})
 	var reason *bound.Unsupported
 	if errors.As(err, &reason) {
-		return s.recompute(op, child, retracts)
+		return s.recompute(op, child, retracts, reason)
 	}
 	return out, again, err
 }

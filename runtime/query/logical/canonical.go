@@ -112,7 +112,7 @@ func (z *canonizer) canon(op *bound.Op) (canon, error) {
 		return z.get(op)
 	case "LOGICAL_DELIM_GET":
 		if len(z.delims) == 0 {
-			return canon{}, bound.Unsupportedf("%s", bound.Describe(op))
+			return canon{}, bound.UnsupportedOp(op)
 		}
 		return z.delims[len(z.delims)-1], nil
 	case "LOGICAL_UNION", "LOGICAL_EXCEPT", "LOGICAL_INTERSECT":
@@ -121,7 +121,7 @@ func (z *canonizer) canon(op *bound.Op) (canon, error) {
 		return z.join(op)
 	}
 	if len(op.Children) != 1 {
-		return canon{}, bound.Unsupportedf("%s", bound.Describe(op))
+		return canon{}, bound.UnsupportedOp(op)
 	}
 	in, err := z.canon(op.Children[0])
 	if err != nil {
@@ -157,7 +157,7 @@ func (c canon) step(op *bound.Op) (canon, error) {
 		base := digest(append([]string{"distinct", c.seal()}, c.cols...)...)
 		return canon{base: base, cols: tagged("d", base, c.cols)}, nil
 	}
-	return canon{}, bound.Unsupportedf("%s", bound.Describe(op))
+	return canon{}, bound.UnsupportedOp(op)
 }
 
 func tagged(tag, base string, cols []string) []string {
@@ -181,7 +181,7 @@ func atMost(limit int, s string) string {
 func (z *canonizer) get(op *bound.Op) (canon, error) {
 	schema, name, ok := op.Table()
 	if !ok {
-		return canon{}, bound.Unsupportedf("the table function %s", op.Name)
+		return canon{}, bound.Unsupportedf(bound.ByTableFunction, "the table function %s", op.Name)
 	}
 	leaf := RelationLeaf(schema, name)
 	names, err := op.ScanColumns()
@@ -198,7 +198,7 @@ func (z *canonizer) get(op *bound.Op) (canon, error) {
 	}
 	for _, f := range op.TableFilters.Filters {
 		if f.Key < 0 || f.Key >= len(op.Names) {
-			return canon{}, bound.Unsupportedf("a filter on the row identifier")
+			return canon{}, bound.Unsupportedf(bound.ByForm, "a filter on the row identifier")
 		}
 		column := bound.Ident(leaf) + "." + bound.Ident(strings.ToLower(op.Names[f.Key]))
 		preds, err := filterPredicates(f.Value, column)
@@ -288,7 +288,7 @@ func canonicalUnnest(op *bound.Op, in canon) (canon, error) {
 	var parts []string
 	for _, e := range op.Expressions {
 		if e.Child == nil {
-			return canon{}, bound.Unsupportedf("an UNNEST of an unknown form")
+			return canon{}, bound.Unsupportedf(bound.ByForm, "an UNNEST of an unknown form")
 		}
 		text, err := in.expr(e.Child)
 		if err != nil {
@@ -302,7 +302,7 @@ func canonicalUnnest(op *bound.Op, in canon) (canon, error) {
 
 func (z *canonizer) setOperation(op *bound.Op) (canon, error) {
 	if op.Type == "LOGICAL_UNION" && !op.SetOpAll {
-		return canon{}, bound.Unsupportedf("UNION without ALL")
+		return canon{}, bound.Unsupportedf(bound.ByForm, "UNION without ALL")
 	}
 	var arms []string
 	var cols []string

@@ -60,7 +60,7 @@ func (c canon) windows(op *bound.Op) (canon, error) {
 func (c canon) top(op *bound.Op) (canon, error) {
 	sorted := op.Children[0]
 	if sorted.Type != "LOGICAL_ORDER_BY" {
-		return canon{}, bound.Unsupportedf("LIMIT without ORDER BY")
+		return canon{}, bound.Unsupportedf(bound.ByOrder, "LIMIT without ORDER BY")
 	}
 	by, err := c.orders(sorted.Orders)
 	if err != nil {
@@ -95,7 +95,7 @@ func (c canon) distinctOn(op *bound.Op) (canon, error) {
 // join is the canonical form of any join. Its conditions are a set, whichever way the plan writes them.
 func (z *canonizer) join(op *bound.Op) (canon, error) {
 	if len(op.Children) != 2 || op.DelimFlipped {
-		return canon{}, bound.Unsupportedf("%s", bound.Describe(op))
+		return canon{}, bound.UnsupportedOp(op)
 	}
 	left, err := z.canon(op.Children[0])
 	if err != nil {

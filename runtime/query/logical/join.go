@@ -9,7 +9,7 @@ import (
 // join keeps both sides by the key of the equality conditions.
 func (s *splitter) join(op *bound.Op) (*bound.Op, bool, error) {
 	if len(op.Children) != 2 || op.DelimFlipped {
-		return nil, false, bound.Unsupportedf("%s", bound.Describe(op))
+		return nil, false, bound.UnsupportedOp(op)
 	}
 	if op.JoinType == "MARK" {
 		return s.mark(op)
@@ -105,7 +105,7 @@ func (j *joinParts) comparison(left, right *bound.Expr, kind string) error {
 	}
 	sign, ok := bound.ComparisonSign(kind)
 	if !ok {
-		return bound.Unsupportedf("a comparison of type %s", kind)
+		return bound.Unsupportedf(bound.ByForm, "a comparison of type %s", kind)
 	}
 	if kind == "COMPARE_EQUAL" || kind == "COMPARE_NOT_DISTINCT_FROM" {
 		j.leftKeys, j.rightKeys = append(j.leftKeys, l), append(j.rightKeys, r)
@@ -206,7 +206,7 @@ func (j *joinParts) body(op *bound.Op, k *Keyed) error {
 		word, rightShown = "ANTI JOIN", false
 	default:
 		if op.Type != "LOGICAL_CROSS_PRODUCT" {
-			return bound.Unsupportedf("a join of type %s", op.JoinType)
+			return bound.Unsupportedf(bound.ByJoin, "a join of type %s", op.JoinType)
 		}
 		word = "JOIN"
 	}

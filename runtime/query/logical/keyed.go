@@ -22,9 +22,11 @@ type Keyed struct {
 	// Unstable: the output may depend on the order of the rows, so that what was given is remembered too. Its
 	// keys are its first columns (aggregate), or expressions over its columns as over the input's.
 	Unstable bool
-	Detail   string
-	Kind     string    // window, join, top, set, aggregate: for people
-	Tree     *bound.Op // the operator over its inputs as leaves, for checks
+	// Why, of an aggregate: what stands in the way of partials. nil for other operators.
+	Why    *bound.Unsupported
+	Detail string
+	Kind   string    // window, join, top, set, aggregate: for people
+	Tree   *bound.Op // the operator over its inputs as leaves, for checks
 }
 
 // KeyedInput is one input of a Keyed operator.
@@ -61,7 +63,7 @@ func (s *splitter) input(op *bound.Op) (KeyedInput, error) {
 		return KeyedInput{}, err
 	}
 	if hasConstantRows(tree) {
-		return KeyedInput{}, bound.Unsupportedf("rows that come from no relation")
+		return KeyedInput{}, bound.Unsupportedf(bound.ByConstants, "rows that come from no relation")
 	}
 	return KeyedInput{SQL: r.SQL, Columns: r.Columns, Retracts: retracts, Tree: tree}, nil
 }
@@ -164,7 +166,7 @@ func (s *splitter) window(child *bound.Op, exprs []*bound.Expr) (*bound.Op, int,
 }
 
 // recompute keeps an aggregate that has no mergeable partials: its rows by group.
-func (s *splitter) recompute(op *bound.Op, child *bound.Op, retracts bool) (*bound.Op, bool, error) {
+func (s *splitter) recompute(op *bound.Op, child *bound.Op, retracts bool, why *bound.Unsupported) (*bound.Op, bool, error) {
 	r, err := Render(child)
 	if err != nil {
 		return nil, false, err
@@ -189,7 +191,7 @@ func (s *splitter) recompute(op *bound.Op, child *bound.Op, retracts bool) (*bou
 	tree := *op
 	tree.Children = []*bound.Op{leaf(0, r.Columns)}
 	return s.addKeyed(&Keyed{Inputs: []KeyedInput{{SQL: r.SQL, Keys: keys, Columns: r.Columns, Retracts: retracts, Tree: child}},
-		Body: body, Columns: len(list), Kind: "aggregate", Unstable: !allStable(op.Expressions, stable), Detail: detail(op), Tree: &tree})
+		Body: body, Columns: len(list), Kind: "aggregate", Unstable: !allStable(op.Expressions, stable), Why: why, Detail: detail(op), Tree: &tree})
 }
 
 func positions(n int) string {
@@ -231,7 +233,7 @@ func (s *splitter) distinctOn(op *bound.Op) (*bound.Op, bool, error) {
 func (s *splitter) top(op *bound.Op) (*bound.Op, bool, error) {
 	sorted := op.Children[0]
 	if sorted.Type != "LOGICAL_ORDER_BY" || len(sorted.Projections) > 0 {
-		return nil, false, bound.Unsupportedf("LIMIT without ORDER BY")
+		return nil, false, bound.Unsupportedf(bound.ByOrder, "LIMIT without ORDER BY")
 	}
 	limit, err := limits(op)
 	if err != nil {
@@ -261,7 +263,7 @@ func limits(op *bound.Op) (string, error) {
 		case "CONSTANT_VALUE":
 			text += fmt.Sprint([]string{" LIMIT ", " OFFSET "}[i], b.Constant)
 		default:
-			return "", bound.Unsupportedf("a LIMIT that is no constant")
+			return "", bound.Unsupportedf(bound.ByLimit, "a LIMIT that is no constant")
 		}
 	}
 	return text, nil
@@ -289,7 +291,7 @@ func (s *splitter) setOperation(op *bound.Op) (*bound.Op, bool, error) {
 		tree.Children = append(tree.Children, leaf(i, in.Columns))
 	}
 	if len(k.Inputs) != 2 {
-		return nil, false, bound.Unsupportedf("%s", bound.Describe(op))
+		return nil, false, bound.UnsupportedOp(op)
 	}
 	k.Columns, k.Tree = k.Inputs[0].Columns, &tree
 	if !op.SetOpAll {

@@ -11,7 +11,7 @@ import (
 // two facts about all of them, whether there are any and whether one is NULL, which hardly ever change.
 func (s *splitter) mark(op *bound.Op) (*bound.Op, bool, error) {
 	if op.Type != "LOGICAL_COMPARISON_JOIN" || len(op.Conditions) != 1 || op.Conditions[0].Comparison != "COMPARE_EQUAL" || op.Condition != nil || op.Predicate != nil {
-		return nil, false, bound.Unsupportedf("IN with a subquery that is correlated or has several columns, inside an expression")
+		return nil, false, bound.Unsupportedf(bound.ByMembership, "IN with a subquery that is correlated or has several columns, inside an expression")
 	}
 	left, value := op.Children[0], op.Conditions[0].Left
 	tree, _, err := s.split(left)

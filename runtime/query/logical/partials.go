@@ -62,7 +62,7 @@ func (b *partialBuilder) add(e *bound.Expr, in bound.Scope) error {
 	case e.Name == "avg":
 		final, err = b.avg(c)
 	case b.retracts:
-		return bound.Unsupportedf("%s over rows that may be taken back", e.Name)
+		return bound.Unsupportedf(bound.ByRetraction, "%s over rows that may be taken back", e.Name)
 	default:
 		final, err = b.appendOnly(c)
 	}
@@ -75,7 +75,7 @@ func (b *partialBuilder) add(e *bound.Expr, in bound.Scope) error {
 
 func newCall(e *bound.Expr, in bound.Scope) (call, error) {
 	if e.Class != "BOUND_AGGREGATE" {
-		return call{}, bound.Unsupportedf("an aggregate of class %s", e.Class)
+		return call{}, bound.Unsupportedf(bound.ByAggregate, "an aggregate of class %s", e.Class)
 	}
 	args, err := in.All(e.Children)
 	if err != nil {
@@ -83,10 +83,10 @@ func newCall(e *bound.Expr, in bound.Scope) (call, error) {
 	}
 	c := call{expr: e, args: strings.Join(args, ", ")}
 	if e.AggregateType == "DISTINCT" && !indifferent(e.Name) {
-		return call{}, bound.Unsupportedf("%s(DISTINCT …)", e.Name)
+		return call{}, bound.Unsupportedf(bound.ByAggregate, "%s(DISTINCT …)", e.Name)
 	}
 	if len(e.Children) > 1 {
-		return call{}, bound.Unsupportedf("%s with %d arguments", e.Name, len(e.Children))
+		return call{}, bound.Unsupportedf(bound.ByAggregate, "%s with %d arguments", e.Name, len(e.Children))
 	}
 	if e.Filter != nil {
 		f, err := in.SQL(e.Filter)
@@ -142,14 +142,14 @@ func (b *partialBuilder) nonNull(c call) int {
 
 func (b *partialBuilder) sum(c call) (string, error) {
 	if !exact(c.arg) && c.typ != "DOUBLE" {
-		return "", bound.Unsupportedf("sum of %s", c.arg)
+		return "", bound.Unsupportedf(bound.ByAggregate, "sum of %s", c.arg)
 	}
 	s := b.partial("CAST(sum("+c.args+")"+c.filter+" AS "+c.typ+")", "NULL", sumMerge(c.typ))
 	if !b.retracts {
 		return p(s), nil
 	}
 	if !exact(c.arg) {
-		return "", bound.Unsupportedf("sum of %s over rows that may be taken back", c.arg)
+		return "", bound.Unsupportedf(bound.ByRetraction, "sum of %s over rows that may be taken back", c.arg)
 	}
 	return "CASE WHEN " + p(b.nonNull(c)) + " > 0 THEN " + p(s) + " END", nil
 }
@@ -158,7 +158,7 @@ func (b *partialBuilder) sum(c call) (string, error) {
 // unscaled decimals, by the count times the scale, once.
 func (b *partialBuilder) avg(c call) (string, error) {
 	if c.typ != "DOUBLE" {
-		return "", bound.Unsupportedf("avg of %s", c.arg)
+		return "", bound.Unsupportedf(bound.ByAggregate, "avg of %s", c.arg)
 	}
 	sumType, n := "HUGEINT", b.nonNull(c)
 	divisor := "CAST(" + p(n) + " AS DOUBLE)"
@@ -166,17 +166,17 @@ func (b *partialBuilder) avg(c call) (string, error) {
 	case strings.HasPrefix(c.arg, "DECIMAL("):
 		var width, scale int
 		if _, err := fmt.Sscanf(c.arg, "DECIMAL(%d,%d)", &width, &scale); err != nil {
-			return "", bound.Unsupportedf("avg of %s", c.arg)
+			return "", bound.Unsupportedf(bound.ByAggregate, "avg of %s", c.arg)
 		}
 		sumType = fmt.Sprintf("DECIMAL(38,%d)", scale)
 		divisor = fmt.Sprintf("(%s * 1e%d)", divisor, scale)
 	case c.arg == "DOUBLE" || c.arg == "FLOAT":
 		if b.retracts {
-			return "", bound.Unsupportedf("avg of %s over rows that may be taken back", c.arg)
+			return "", bound.Unsupportedf(bound.ByRetraction, "avg of %s over rows that may be taken back", c.arg)
 		}
 		sumType = "DOUBLE"
 	case !exact(c.arg):
-		return "", bound.Unsupportedf("avg of %s", c.arg)
+		return "", bound.Unsupportedf(bound.ByAggregate, "avg of %s", c.arg)
 	}
 	s := p(b.partial("CAST(sum("+c.args+")"+c.filter+" AS "+sumType+")", "NULL", sumMerge(sumType)))
 	value := "CAST(" + s + " AS DOUBLE)"
@@ -210,7 +210,7 @@ func (b *partialBuilder) appendOnly(c call) (string, error) {
 	case "var_pop", "var_samp", "variance", "stddev", "stddev_pop", "stddev_samp":
 		return b.variance(c)
 	default:
-		return "", bound.Unsupportedf("the aggregate %s", c.expr.Name)
+		return "", bound.Unsupportedf(bound.ByAggregate, "the aggregate %s", c.expr.Name)
 	}
 	return p(b.partial("CAST("+text+" AS "+c.typ+")", "NULL", "CAST("+merge+" AS "+c.typ+")")), nil
 }

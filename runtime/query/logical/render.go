@@ -81,13 +81,13 @@ func Render(op *bound.Op) (Rendered, error) {
 	case "LOGICAL_UNION":
 		return renderUnion(op)
 	}
-	return Rendered{}, bound.Unsupportedf("%s", bound.Describe(op))
+	return Rendered{}, bound.UnsupportedOp(op)
 }
 
 func renderGet(op *bound.Op) (Rendered, error) {
 	schema, name, ok := op.Table()
 	if !ok {
-		return Rendered{}, bound.Unsupportedf("the table function %s", op.Name)
+		return Rendered{}, bound.Unsupportedf(bound.ByTableFunction, "the table function %s", op.Name)
 	}
 	names, err := op.ScanColumns()
 	if err != nil {
@@ -172,7 +172,7 @@ func renderUnnest(op *bound.Op) (Rendered, error) {
 	var parts []string
 	for _, e := range op.Expressions {
 		if e.Class != "BOUND_UNNEST" || e.Child == nil {
-			return Rendered{}, bound.Unsupportedf("an UNNEST of an unknown form")
+			return Rendered{}, bound.Unsupportedf(bound.ByForm, "an UNNEST of an unknown form")
 		}
 		text, err := in.scope().SQL(e.Child)
 		if err != nil {
@@ -188,7 +188,7 @@ func renderUnnest(op *bound.Op) (Rendered, error) {
 
 func renderUnion(op *bound.Op) (Rendered, error) {
 	if !op.SetOpAll {
-		return Rendered{}, bound.Unsupportedf("UNION without ALL")
+		return Rendered{}, bound.Unsupportedf(bound.ByForm, "UNION without ALL")
 	}
 	var parts []string
 	columns := 0
