@@ -43,6 +43,9 @@ type Resource struct {
 	Generation     int64           `json:"generation"`
 	// Pipeline is the stable ID of the pipeline a relation or sink belongs to; empty for other blocks.
 	Pipeline string `json:"pipeline,omitempty"`
+	// Accepted holds what a refresh-only apply took over of what others did to the real object: kind of drift → mark of what
+	// was found. It is told again when something else is found.
+	Accepted map[string]string `json:"accepted,omitempty"`
 }
 
 // Statuses of a resource.

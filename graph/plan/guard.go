@@ -106,7 +106,7 @@ func (m *maker) checkNames() {
 	for _, list := range []struct {
 		flag  string
 		names []addr.Resource
-	}{{"-target", m.in.Targets}, {"-replace", m.in.Replace}} {
+	}{{"-target", m.in.Targets}, {"-replace", m.in.Replace}, {"-exclude", m.in.Exclude}, {"-allow", m.in.Allow}} {
 		for _, a := range list.names {
 			if _, ok := m.config[a]; ok || m.prior[a] != nil {
 				continue

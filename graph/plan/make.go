@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -42,12 +43,21 @@ func (e Extent) Plus(o Extent) Extent {
 // Facts are what the runtime says about itself.
 type Facts struct {
 	RuntimeID string
+	// Values are the attributes the runtime was last given, of each resource it has.
+	Values map[addr.Resource]json.RawMessage
+	// Observed is what happened to the real objects behind sources and sinks since the runtime dealt with them.
+	Observed []Observation
+	// Identities tell the real objects behind sources and sinks from others in their places. One that is not there has none.
+	Identities map[addr.Resource]Identity
 	// Generations holds each source, stream, view and sink that the runtime really
 	// has, and the generation that serves (0: none yet). What is missing here is created again.
 	Generations map[addr.Resource]int64
 	// Sources says what each source of the configuration holds now, from its start.
 	Sources map[addr.Resource]Extent
 }
+
+// still reports that the plan makes nothing: everything goes, or only the record is looked at.
+func (in Input) still() bool { return in.Mode == Destroy || in.Mode == RefreshOnly }
 
 // Input is what Make compares.
 type Input struct {
@@ -58,9 +68,11 @@ type Input struct {
 	Inferred   map[addr.Resource]Extent         // sources whose columns were inferred now, and what that read
 	State      *state.Document                  // nil: nothing recorded
 	Facts      *Facts                           // nil: -refresh=false
-	Mode       string                           // Normal or Destroy; empty is Normal
+	Mode       string                           // Normal, Destroy or RefreshOnly; empty is Normal
 	Targets    []addr.Resource                  // -target
 	Replace    []addr.Resource                  // -replace
+	Exclude    []addr.Resource                  // -exclude; not with Targets
+	Allow      []addr.Resource                  // -allow: what policies deny of these is let through
 	Lineage    string                           // used when there is no state; empty: a new one
 	Version    string                           // streamform's
 }
@@ -74,6 +86,7 @@ type maker struct {
 	requested map[addr.Resource]bool // by -replace
 	recreated map[addr.Resource]bool // since their outside object cannot be altered
 	selected  map[addr.Resource]bool // nil: everything
+	excluded  map[addr.Resource]bool // by -exclude, and what depends on it
 	pipelines map[addr.Resource]string
 	order     []addr.Resource
 	changes   map[addr.Resource]*Change
@@ -91,7 +104,7 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 	for {
 		m.changes, m.sources = map[addr.Resource]*Change{}, map[addr.Resource][]addr.Resource{}
 		before := m.diags
-		if in.Mode != Destroy {
+		if !in.still() {
 			for _, a := range m.order {
 				if m.wanted(a) {
 					m.changes[a] = m.compare(m.config[a])
@@ -103,8 +116,15 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 		}
 		m.diags = before // said again for the wider selection
 	}
-	m.deletes()
-	return m.finish(), m.diags
+	drifts := m.drift()
+	if in.Mode == RefreshOnly {
+		m.standing()
+	} else {
+		m.deletes()
+		m.restore(drifts)
+		m.strand()
+	}
+	return m.finish(drifts), m.diags
 }
 
 func newMaker(in Input) *maker {
@@ -125,7 +145,7 @@ func newMaker(in Input) *maker {
 	for _, a := range in.Replace {
 		m.requested[a] = true
 	}
-	if in.Mode != Destroy {
+	if !in.still() {
 		m.order = in.Graph.Order()
 	}
 	return m
@@ -142,7 +162,7 @@ func (m *maker) serial() int64 {
 // that was ever given: sinks remember the IDs of what they were sent.
 func (m *maker) assignPipelines() {
 	m.pipelines = map[addr.Resource]string{}
-	if m.in.Mode == Destroy {
+	if m.in.still() {
 		return
 	}
 	recorded := func(a addr.Resource) string {
@@ -163,7 +183,8 @@ func (m *maker) assignPipelines() {
 }
 
 // finish puts the plan together.
-func (m *maker) finish() *Plan {
+func (m *maker) finish(drifts []Drift) *Plan {
+	m.judge()
 	p := &Plan{
 		FormatVersion: FormatVersion, StreamformVersion: m.in.Version, Mode: cmp.Or(m.in.Mode, Normal),
 		ConfigHash: cmp.Or(m.in.ConfigHash, lang.Hash(m.in.Config)), Lineage: m.lineage, Serial: m.serial(),
@@ -171,6 +192,10 @@ func (m *maker) finish() *Plan {
 	}
 	if m.in.Facts != nil {
 		p.RuntimeID, p.Sources = m.in.Facts.RuntimeID, m.in.Facts.Sources
+	}
+	p.Drift, p.Allowed, p.Lock, p.Checks = drifts, m.in.Allow, m.lock(), m.checks()
+	if m.in.Mode == RefreshOnly {
+		p.Accept = m.accept(drifts)
 	}
 	for _, c := range m.changes {
 		p.Changes = append(p.Changes, *c)

@@ -21,6 +21,13 @@ func (m *maker) outputs() []OutputChange {
 		recorded = m.in.State.Outputs
 	}
 	out := []OutputChange{}
+	if m.in.Mode == RefreshOnly {
+		for _, name := range slices.Sorted(maps.Keys(recorded)) {
+			was := recorded[name]
+			out = append(out, OutputChange{Name: name, Action: NoOp, Before: was.Value, After: was.Value, Sensitive: was.Sensitive, Digest: was.Digest, Type: was.Type})
+		}
+		return out
+	}
 	planned := map[string]bool{}
 	if m.in.Mode != Destroy {
 		for _, o := range m.in.Config.Outputs {

@@ -37,7 +37,7 @@ const (
 type Plan struct {
 	FormatVersion     string          `json:"format_version"`
 	StreamformVersion string          `json:"streamform_version"`
-	Mode              string          `json:"mode"` // normal, destroy
+	Mode              string          `json:"mode"` // normal, destroy, refresh-only
 	ConfigHash        string          `json:"config_hash"`
 	Lineage           string          `json:"lineage"`
 	Serial            int64           `json:"serial"`
@@ -56,6 +56,16 @@ type Plan struct {
 	// Values are the variables' values as JSON, without sensitive ones.
 	Values  map[string]json.RawMessage `json:"values,omitempty"`
 	Errored bool                       `json:"errored,omitempty"`
+	// Drift is what really is and differs from the record, by address.
+	Drift []Drift `json:"drift,omitempty"`
+	// Accept is what a refresh-only plan makes the state say; nil in other modes.
+	Accept *Acceptance `json:"accept,omitempty"`
+	// Allowed lists what -allow named.
+	Allowed []addr.Resource `json:"allowed,omitempty"`
+	// Lock is what a saved plan stands and falls with; nil without facts.
+	Lock *Lock `json:"lock,omitempty"`
+	// Checks are the results of the check blocks, by name.
+	Checks []CheckResult `json:"checks,omitempty"`
 }
 
 // Change is one resource's entry.
@@ -78,6 +88,8 @@ type Change struct {
 	Inferred bool `json:"inferred,omitempty"` // Desired.Relation.Columns were inferred from files now
 	// Sampled is what inferring read; nil unless Inferred.
 	Sampled *Extent `json:"sampled,omitempty"`
+	// Denials are what policies have against the change.
+	Denials []Denial `json:"denials,omitempty"`
 }
 
 // Computes reports whether the change makes a new generation that apply has to compute.
@@ -128,6 +140,9 @@ func (p *Plan) Counts() Counts {
 
 // Empty reports whether apply would change nothing, outputs included.
 func (p *Plan) Empty() bool {
+	if p.Mode == RefreshOnly {
+		return len(p.Drift) == 0
+	}
 	for _, o := range p.Outputs {
 		if o.Action != NoOp {
 			return false

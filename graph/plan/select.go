@@ -12,6 +12,10 @@ func (m *maker) wanted(a addr.Resource) bool { return m.selected == nil || m.sel
 
 // selectTargets limits the plan to the targets and what they need.
 func (m *maker) selectTargets() {
+	if len(m.in.Exclude) > 0 {
+		m.exclude()
+		return
+	}
 	if len(m.in.Targets) == 0 {
 		return
 	}
@@ -30,7 +34,7 @@ func (m *maker) add(a addr.Resource) {
 		return
 	}
 	m.selected[a] = true
-	if configured && m.in.Mode != Destroy {
+	if configured && !m.in.still() {
 		for _, d := range m.in.Graph.Dependencies(a) {
 			m.add(d)
 		}
@@ -46,7 +50,7 @@ func (m *maker) add(a addr.Resource) {
 // widen selects what reads something that is computed again, and reports whether that changed the selection: its
 // rows would not fit those of its input any more.
 func (m *maker) widen() bool {
-	if m.selected == nil || m.in.Mode == Destroy {
+	if m.selected == nil || m.excluded != nil || m.in.still() {
 		return false
 	}
 	before := len(m.selected)

@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
+)
+
+// Lock is what a plan was made on beside the configuration and the record. A saved plan is refused when one of it moved.
+type Lock struct {
+	// Generations are those the runtime served, of what the plan is about.
+	Generations map[addr.Resource]int64 `json:"generations,omitempty"`
+	// Identities are those of the objects behind sources and sinks.
+	Identities map[addr.Resource]Identity `json:"identities,omitempty"`
+}
+
+// Identity tells the object behind a source or sink from another one that has come to its place.
+type Identity struct {
+	Place   string       `json:"place,omitempty"`   // where its address leads to: a folder with links followed, a table's ID
+	Columns batch.Schema `json:"columns,omitempty"` // of its data; nil: not looked at
+}
+
+// lock notes what the plan was made on.
+func (m *maker) lock() *Lock {
+	if m.in.Facts == nil {
+		return nil
+	}
+	l := &Lock{Generations: map[addr.Resource]int64{}, Identities: map[addr.Resource]Identity{}}
+	for a := range m.changes {
+		if g, ok := m.in.Facts.Generations[a]; ok {
+			l.Generations[a] = g
+		}
+		if id, ok := m.in.Facts.Identities[a]; ok {
+			l.Identities[a] = id
+		}
+	}
+	return l
+}
+
+// Moved says, as a sentence, the first thing by address that is not as it was; empty when all is.
+func (l *Lock) Moved(now *Lock) string {
+	if l == nil || now == nil {
+		return ""
+	}
+	for _, a := range slices.SortedFunc(maps.Keys(union(l.Generations, now.Generations)), addr.Resource.Compare) {
+		was, had := l.Generations[a]
+		is, has := now.Generations[a]
+		switch {
+		case had && !has:
+			return fmt.Sprintf("The runtime does not have %s any more.", a)
+		case !had && has:
+			return fmt.Sprintf("The runtime has got %s since the plan was made.", a)
+		case was != is:
+			return fmt.Sprintf("The runtime serves generation %d of %s now; it was %d when the plan was made.", is, a, was)
+		}
+	}
+	for _, a := range slices.SortedFunc(maps.Keys(union(l.Identities, now.Identities)), addr.Resource.Compare) {
+		was, had := l.Identities[a]
+		is, has := now.Identities[a]
+		switch {
+		case had && !has:
+			return fmt.Sprintf("What %s stands for (%s) cannot be found any more.", a, was.Place)
+		case !had && has:
+			return fmt.Sprintf("There is something in the place of %s now (%s), where there was nothing when the plan was made.", a, is.Place)
+		case was.Place != is.Place:
+			return fmt.Sprintf("%s stands for %s now; it was %s when the plan was made.", a, is.Place, was.Place)
+		}
+		if what := columnsMoved(was.Columns, is.Columns); what != "" {
+			return fmt.Sprintf("The columns of %s have changed since the plan was made: %s.", a, what)
+		}
+	}
+	return ""
+}
+
+func union[V any](a, b map[addr.Resource]V) map[addr.Resource]V {
+	out := maps.Clone(a)
+	if out == nil {
+		out = map[addr.Resource]V{}
+	}
+	maps.Copy(out, b)
+	return out
+}
+
+// columnsMoved lists what differs between two schemas; empty when nothing does, or when one was not looked at.
+func columnsMoved(was, is batch.Schema) string {
+	if was == nil || is == nil {
+		return ""
+	}
+	before, after := map[string]string{}, map[string]string{}
+	for _, c := range was {
+		before[c.Name] = c.Type
+	}
+	for _, c := range is {
+		after[c.Name] = c.Type
+	}
+	var out []string
+	for _, c := range was {
+		switch now, there := after[c.Name]; {
+		case !there:
+			out = append(out, "- "+c.Name+" "+c.Type)
+		case now != c.Type:
+			out = append(out, fmt.Sprintf("%s is %s, was %s", c.Name, now, c.Type))
+		}
+	}
+	for _, c := range is {
+		if _, there := before[c.Name]; !there {
+			out = append(out, "+ "+c.Name+" "+c.Type)
+		}
+	}
+	return strings.Join(out, ", ")
+}
