@@ -87,6 +87,9 @@ func checkStale(in Input, d *state.Document) error {
 }
 
 func (r *run) steps(ctx context.Context) error {
+	if r.in.Plan.Mode == plan.RefreshOnly {
+		return r.accept(ctx)
+	}
 	if err := r.deletes(ctx, r.in.Plan.DeleteFirst); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package graphtest
 
 import (
 	"context"
+	"encoding/json"
 	"maps"
 	"os"
 	"path/filepath"
@@ -27,6 +28,7 @@ type World struct {
 	Runtime  *Runtime
 	Compiler *Compiler
 	Sources  map[addr.Resource]plan.Extent
+	Observed []plan.Observation // what others did to real objects
 }
 
 // New is an empty world.
@@ -40,6 +42,8 @@ type Options struct {
 	Mode      string
 	Targets   []string
 	Replace   []string
+	Exclude   []string
+	Allow     []string
 	NoRefresh bool
 	Vars      []string // NAME=value
 }
@@ -76,12 +80,17 @@ func (w *World) Plan(o Options) (*plan.Plan, diag.Diagnostics) {
 		return nil, ds
 	}
 	in := plan.Input{Config: cfg, ConfigHash: "hash", Graph: g, Relations: bound.Relations, Inferred: map[addr.Resource]plan.Extent{}, State: d,
-		Mode: o.Mode, Targets: Addresses(w.T, o.Targets), Replace: Addresses(w.T, o.Replace), Lineage: "lineage-1", Version: "0.1.0"}
+		Mode: o.Mode, Targets: Addresses(w.T, o.Targets), Replace: Addresses(w.T, o.Replace),
+		Exclude: Addresses(w.T, o.Exclude), Allow: Addresses(w.T, o.Allow), Lineage: "lineage-1", Version: "0.1.0"}
 	for a, i := range bound.Inferred {
 		in.Inferred[a] = plan.Extent{Files: i.Files, Bytes: i.Bytes}
 	}
 	if !o.NoRefresh {
-		in.Facts = &plan.Facts{RuntimeID: w.Runtime.ID, Generations: maps.Clone(w.Runtime.Live), Sources: w.Sources}
+		in.Facts = &plan.Facts{RuntimeID: w.Runtime.ID, Generations: maps.Clone(w.Runtime.Live), Sources: w.Sources,
+			Observed: w.Observed, Values: map[addr.Resource]json.RawMessage{}}
+		for a, v := range w.Runtime.Values {
+			in.Facts.Values[a] = json.RawMessage(v)
+		}
 	}
 	p, more := plan.Make(in)
 	return p, append(ds, more...)

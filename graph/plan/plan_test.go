@@ -22,8 +22,9 @@ import (
 //
 //	config            the configuration's text; name=FILE for one file of several
 //	facts             lines "ADDRESS files=N bytes=N rows=N" of what sources hold
-//	runtime           lines "lose ADDRESS", "generation ADDRESS N", "add ADDRESS N", "id ID"
-//	plan              options destroy, no-refresh, target=(…), replace=(…), vars=(…); shows the changes
+//	runtime           lines "lose ADDRESS", "generation ADDRESS N", "add ADDRESS N", "value ADDRESS JSON", "id ID"
+//	observed          lines "ADDRESS KIND MARK DETAIL…" of what others did to real objects
+//	plan              options destroy, refresh-only, no-refresh, target=(…), exclude=(…), replace=(…), allow=(…), vars=(…); shows the changes
 //	apply             plans with the same options, applies, and checks that nothing is left to do; fail=N fails call N
 //	state             shows what is recorded
 func TestData(t *testing.T) {
@@ -51,6 +52,9 @@ func (s *story) run(t *testing.T, d *datadriven.TestData) string {
 	case "runtime":
 		s.runtime(t, d.Input)
 		return ""
+	case "observed":
+		s.observed(t, d.Input)
+		return ""
 	case "plan":
 		p, ds := s.world.Plan(options(d))
 		return changes(p) + findings(ds)
@@ -68,12 +72,19 @@ func options(d *datadriven.TestData) graphtest.Options {
 	if d.HasArg("destroy") {
 		o.Mode = plan.Destroy
 	}
+	if d.HasArg("refresh-only") {
+		o.Mode = plan.RefreshOnly
+	}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
 		case "target":
 			o.Targets = a.Vals
 		case "replace":
 			o.Replace = a.Vals
+		case "exclude":
+			o.Exclude = a.Vals
+		case "allow":
+			o.Allow = a.Vals
 		case "vars":
 			o.Vars = a.Vals
 		}
@@ -104,6 +115,10 @@ func (s *story) runtime(t *testing.T, text string) {
 			r.ID = fields[1]
 			continue
 		}
+		if fields[0] == "value" {
+			r.Values[graphtest.Addresses(t, fields[1:2])[0]] = strings.Join(fields[2:], " ")
+			continue
+		}
 		a := graphtest.Addresses(t, fields[1:2])[0]
 		if fields[0] == "lose" {
 			delete(r.Live, a)
@@ -115,12 +130,25 @@ func (s *story) runtime(t *testing.T, text string) {
 	}
 }
 
+func (s *story) observed(t *testing.T, text string) {
+	s.world.Observed = nil
+	for _, line := range strings.Split(text, "\n") {
+		if fields := strings.Fields(line); len(fields) > 3 {
+			s.world.Observed = append(s.world.Observed, plan.Observation{Addr: graphtest.Addresses(t, fields[:1])[0],
+				Kind: fields[1], Mark: fields[2], Detail: strings.Join(fields[3:], " ")})
+		}
+	}
+}
+
 // changes shows a plan as one line for each change.
 func changes(p *plan.Plan) string {
 	if p == nil {
 		return ""
 	}
 	var b strings.Builder
+	for _, d := range p.Drift {
+		fmt.Fprintf(&b, "drift %s %s: %s\n", d.Addr, d.Kind, d.Detail)
+	}
 	for _, c := range p.Changes {
 		if c.Action == plan.NoOp && c.Class == plan.Noop && c.Desired != nil && c.Prior != nil && !c.Inferred {
 			continue
@@ -139,6 +167,9 @@ func changes(p *plan.Plan) string {
 		}
 		if c.Price != nil {
 			fmt.Fprintf(&b, " reads %v: %d files, %d bytes", c.Price.Sources, c.Price.Files, c.Price.Bytes)
+		}
+		for _, d := range c.Denials {
+			fmt.Fprintf(&b, " denied by %s.%s waived=%t", d.Policy, d.Rule, d.Waived)
 		}
 		b.WriteString("\n")
 	}
@@ -197,7 +228,7 @@ func (s *story) apply(t *testing.T, d *datadriven.TestData) string {
 	if err != nil {
 		return out + "error: " + err.Error() + "\n"
 	}
-	if o.Mode != plan.Destroy && len(o.Targets) == 0 {
+	if o.Mode != plan.Destroy && o.Mode != plan.RefreshOnly && len(o.Targets)+len(o.Exclude) == 0 {
 		again, ds := s.world.Plan(graphtest.Options{Vars: o.Vars})
 		require.False(t, ds.Failed(), "%v", ds)
 		require.True(t, again.Empty(), "a plan after apply must be empty:\n%s", changes(again))

@@ -8,7 +8,6 @@ import (
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
-	"github.com/streamform/streamform/lang/schema"
 )
 
 // Denial is what a plan_policy block has against a change.
@@ -74,7 +73,7 @@ func (m *maker) denials(c *Change, p lang.Policy) []Denial {
 	if p.MaxReplay >= 0 {
 		switch size, known := m.replayed(c); {
 		case !known:
-			deny("max_replay", "would read its sources again, and how much that is was not asked for (-refresh=false); max_replay is %s", schema.Size(p.MaxReplay))
+			deny("max_replay", "would read its sources again, and how much that is was not asked for (-refresh=false); max_replay is %s", FormatBytes(p.MaxReplay))
 		case size > p.MaxReplay:
 			deny("max_replay", "would read %s again, and max_replay is %s", FormatBytes(size), FormatBytes(p.MaxReplay))
 		}

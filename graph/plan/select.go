@@ -34,6 +34,14 @@ func (m *maker) add(a addr.Resource) {
 		return
 	}
 	m.selected[a] = true
+	if m.in.Mode == RefreshOnly {
+		if p := m.prior[a]; p != nil {
+			for _, d := range p.Dependencies {
+				m.add(d)
+			}
+		}
+		return
+	}
 	if configured && !m.in.still() {
 		for _, d := range m.in.Graph.Dependencies(a) {
 			m.add(d)
