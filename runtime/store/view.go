@@ -246,3 +246,14 @@ func (t *Table) Len() int64 {
 	}
 	return k.keys
 }
+
+// Size is how many bytes the keys and their values take together, as of the last commit; blocks are not counted.
+func (t *Table) Size() int64 {
+	k, err := t.keyed()
+	if k == nil || err != nil {
+		return 0
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.bytes
+}

@@ -2,13 +2,18 @@ package project
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"strings"
 
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/host"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/store"
 	"github.com/streamform/streamform/state"
 )
 
@@ -19,19 +24,41 @@ type Explanation struct {
 	AppendOnly  bool            `json:"append_only"`
 	Key         []string        `json:"key,omitempty"`
 	Reads       []string        `json:"reads,omitempty"`
+	Scans       []ExplainedScan `json:"scans,omitempty"` // of a source: its files; else of each relation read
 	Incremental bool            `json:"incremental"`
 	FullRefresh string          `json:"full_refresh,omitempty"` // why the whole query runs again each epoch
+	Rewrite     string          `json:"rewrite,omitempty"`      // how to write the query so that it does not
+	Rows        *int64          `json:"rows,omitempty"`         // a view holds now; nil: the runtime does not say
 	Operators   []ExplainedStep `json:"operators,omitempty"`
 }
 
-// ExplainedStep is one operator: what it does and what it remembers.
+// ExplainedScan is which columns are read of a relation, or of a source's files.
+type ExplainedScan struct {
+	Relation   string   `json:"relation"`
+	AppendOnly bool     `json:"append_only"`
+	Columns    []string `json:"columns"`
+	Of         int      `json:"of"` // how many there are
+}
+
+// ExplainedStep is one operator: what it does, what it remembers and what an epoch costs.
 type ExplainedStep struct {
-	ID     string   `json:"id"`
-	Kind   string   `json:"kind"`
-	Detail string   `json:"detail,omitempty"`
-	Inputs []string `json:"inputs,omitempty"`
-	Holds  string   `json:"remembers"`
-	Reason string   `json:"reason,omitempty"`
+	ID         string        `json:"id"`
+	Kind       string        `json:"kind"`
+	Detail     string        `json:"detail,omitempty"`
+	Inputs     []string      `json:"inputs,omitempty"` // operators by ID, relations by name
+	AppendOnly bool          `json:"append_only"`      // what it gives is never taken back
+	Holds      string        `json:"remembers"`
+	Keys       *int64        `json:"keys,omitempty"`  // remembered now; nil: the runtime does not say
+	Bytes      *int64        `json:"bytes,omitempty"` // of these keys and their values
+	Cost       ExplainedCost `json:"cost"`
+	Reason     string        `json:"reason,omitempty"`  // why it costs more than operators of its kind do
+	Rewrite    string        `json:"rewrite,omitempty"` // how to write the query so that it does not
+}
+
+// ExplainedCost is what an operator does in an epoch, in words and in the letters of compile.CostLetters.
+type ExplainedCost struct {
+	Words   string `json:"words"`
+	Formula string `json:"formula"`
 }
 
 // Explain says how the relations of the configuration are computed, inputs before their readers:
@@ -55,14 +82,80 @@ func (p *Project) Explain(ctx context.Context, only string) ([]Explanation, diag
 	if err != nil || ds.Failed() {
 		return nil, ds, err
 	}
+	held, more, err := p.remembered(ctx)
+	ds = append(ds, more...)
+	if err != nil {
+		return nil, ds, err
+	}
 	var out []Explanation
 	for _, a := range b.graph.Order() {
 		relation, ok := b.result.Relations[a]
-		if ok && (chosen == addr.Resource{} || a == chosen) {
-			out = append(out, explanation(a, relation, b.programs[a]))
+		if !ok || (chosen != addr.Resource{} && a != chosen) {
+			continue
 		}
+		e := explanation(a, relation, b.programs[a])
+		if a.Block == addr.Source {
+			e.Scans = []ExplainedScan{b.filesRead(a, relation.Columns)}
+		}
+		if h, ok := held[a]; ok && h.Identity == relation.Identity {
+			e.remember(a, h)
+		}
+		out = append(out, e)
 	}
 	return out, ds, nil
+}
+
+// remembered is what the runtime of this folder holds, if there is one and no other process works with it.
+func (p *Project) remembered(ctx context.Context) (map[addr.Resource]host.Remembered, diag.Diagnostics, error) {
+	if _, err := os.Stat(p.runtimeDir()); err != nil {
+		return nil, nil, nil // nothing was ever applied here
+	}
+	h, err := p.openHost(ctx)
+	if errors.Is(err, store.ErrInUse) {
+		return nil, diag.Diagnostics{diag.NewWarning(nil, "What is remembered now is not shown", "Another process works with the runtime of this folder. Sizes are shown when it has ended.")}, nil
+	}
+	if err != nil {
+		ds, err := findings(p.config, err)
+		return nil, ds, err
+	}
+	held, err := h.Remembered()
+	return held, nil, err
+}
+
+// remember adds what is held now.
+func (e *Explanation) remember(a addr.Resource, held host.Remembered) {
+	if a.Block == addr.View {
+		e.Rows = &held.Rows
+	}
+	for i := range e.Operators {
+		if size, ok := held.Operators[e.Operators[i].ID]; ok {
+			e.Operators[i].Keys, e.Operators[i].Bytes = &size.Keys, &size.Bytes
+		}
+	}
+}
+
+// filesRead is which columns of a source's files are read: those that some reader needs; all for a sink.
+func (b bound) filesRead(a addr.Resource, columns batch.Schema) ExplainedScan {
+	out := ExplainedScan{Relation: a.Name, AppendOnly: true, Columns: []string{}, Of: len(columns)}
+	used, all := map[string]bool{}, false
+	for _, reader := range b.graph.Readers(a) {
+		all = all || reader.Block == addr.Sink
+		if program := b.programs[reader]; program != nil {
+			for _, s := range program.Scans() {
+				if strings.EqualFold(s.Relation, a.Name) {
+					for _, c := range s.Columns {
+						used[c] = true
+					}
+				}
+			}
+		}
+	}
+	for _, c := range columns {
+		if all || used[c.Name] {
+			out.Columns = append(out.Columns, c.Name)
+		}
+	}
+	return out
 }
 
 // uncompiled is the record without what the compiler said, so that binding asks it again.
@@ -113,9 +206,13 @@ func explanation(a addr.Resource, relation state.Relation, program *query.Progra
 	if program == nil {
 		return e
 	}
-	e.Reads, e.FullRefresh, e.Incremental = program.Reads, program.FullRefresh, program.FullRefresh == ""
+	e.Reads, e.FullRefresh, e.Rewrite, e.Incremental = program.Reads, program.FullRefresh, program.Rewrite, program.FullRefresh == ""
+	for _, s := range program.Scans() {
+		e.Scans = append(e.Scans, ExplainedScan(s))
+	}
 	for _, o := range program.Operators {
-		e.Operators = append(e.Operators, ExplainedStep{ID: o.ID, Kind: o.Kind, Detail: o.Detail, Inputs: o.Inputs, Holds: o.Holds, Reason: o.Reason})
+		e.Operators = append(e.Operators, ExplainedStep{ID: o.ID, Kind: o.Kind, Detail: o.Detail, Inputs: o.Inputs, AppendOnly: o.AppendOnly, Holds: o.Holds,
+			Cost: ExplainedCost(o.Cost), Reason: o.Reason, Rewrite: o.Rewrite})
 	}
 	return e
 }

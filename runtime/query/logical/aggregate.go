@@ -240,6 +240,10 @@ func (s *splitter) add(a *Aggregate, build func(*partialBuilder) error) (*bound.
 func detail(op *bound.Op) string {
 	var aggs []string
 	for _, e := range op.Expressions {
+		if e.Name == "count_star" {
+			aggs = append(aggs, "count(*)")
+			continue
+		}
 		aggs = append(aggs, e.Name)
 	}
 	text := strings.Join(aggs, ", ")

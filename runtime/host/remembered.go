@@ -1,0 +1,53 @@
+package host
+
+import (
+	"fmt"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/job"
+)
+
+// Remembered is what the serving generation of a stream or view holds.
+type Remembered struct {
+	Identity  string          // of its query
+	Rows      int64           // of a view as it stands; rows a stream emitted since its generation began
+	Operators map[string]Size // by the operator's ID; one that remembers nothing is absent
+}
+
+// Size is how much one operator remembers.
+type Size struct {
+	Keys  int64
+	Bytes int64 // of keys and values, before compression
+}
+
+// Remembered looks at the store, as of the last commit.
+func (h *Host) Remembered() (map[addr.Resource]Remembered, error) {
+	view := h.store.View()
+	defer view.Close()
+	c, err := readCatalog(h.store, view)
+	if err != nil {
+		return nil, err
+	}
+	out := map[addr.Resource]Remembered{}
+	for a, r := range c.records {
+		if a.Block != addr.Stream && a.Block != addr.View || r.Live == nil {
+			continue
+		}
+		sums, err := job.ReadCounters(view, r.Live.ID)
+		if err != nil {
+			return nil, fmt.Errorf("reading sums of %s: %w", a, err)
+		}
+		m := Remembered{Rows: sums.Inserted - sums.Deleted, Operators: map[string]Size{}}
+		if r.Live.Relation != nil {
+			m.Identity = r.Live.Relation.Identity
+		}
+		for operator, id := range r.Live.Tables {
+			table := view.Table(id)
+			if n := table.Len(); n > 0 {
+				m.Operators[operator] = Size{Keys: n, Bytes: table.Size()}
+			}
+		}
+		out[a] = m
+	}
+	return out, nil
+}
