@@ -35,7 +35,7 @@ func (p *Program) Scans() []Scan {
 
 // Describe tells people what the aggregate does.
 func (a Aggregate) Describe() Operator {
-	o := Operator{ID: a.ID, Kind: "aggregate", Detail: a.Detail, AppendOnly: a.AppendOnly, Holds: parts(len(a.Partials)) + " per key",
+	o := Operator{ID: a.ID, Kind: "aggregate", Identity: a.Identity, Detail: a.Detail, AppendOnly: a.AppendOnly, Holds: parts(len(a.Partials)) + " per key",
 		Cost: Cost{"the changed rows, then one merge for each touched key", "d + k"}}
 	if a.Scalar() {
 		o.Holds, o.Cost = parts(len(a.Partials)), Cost{"the changed rows, then one merge", "d"}
@@ -55,7 +55,7 @@ func parts(n int) string {
 
 // Describe tells people what the operator does.
 func (k Keyed) Describe() Operator {
-	o := Operator{ID: k.ID, Kind: k.Kind, Detail: k.Detail, AppendOnly: !k.Retracts(), Holds: "rows by key",
+	o := Operator{ID: k.ID, Kind: k.Kind, Identity: k.Identity, Detail: k.Detail, AppendOnly: !k.Retracts(), Holds: "rows by key",
 		Cost: Cost{"the rows of touched keys, as they were and as they are", "d + r"}}
 	if k.Bilinear {
 		o.Cost.Words = "the changed rows, joined with the other side's rows of their keys"
@@ -112,6 +112,9 @@ func (p *Program) describeLinear(detail string) {
 // resultOperator is the last, linear part of a program.
 func (p *Program) resultOperator(detail string, inputs []string) Operator {
 	o := Operator{ID: ResultID, Kind: "linear", Identity: p.Identity, Detail: detail, Inputs: inputs, AppendOnly: p.AppendOnly, Holds: "nothing", Cost: Cost{"the changed rows", "d"}}
+	if p.Final != "" {
+		o.Identity = logical.Digest("result", p.Form.Identity())
+	}
 	if p.HoldsResult() {
 		o.Holds = "result rows"
 	}
@@ -122,7 +125,7 @@ func (p *Program) describeRefresh() {
 	var inputs []string
 	for _, s := range p.Scans() {
 		id := InputID(strings.ToLower(s.Relation))
-		p.Operators = append(p.Operators, Operator{ID: id, Kind: "input", Identity: id, Detail: "all rows of " + s.Relation, Inputs: []string{s.Relation},
+		p.Operators = append(p.Operators, Operator{ID: id, Kind: "input", Identity: logical.Digest("input", p.RelationForm(strings.ToLower(s.Relation)).Identity()), Detail: "all rows of " + s.Relation, Inputs: []string{s.Relation},
 			AppendOnly: s.AppendOnly, Holds: "input rows", Cost: Cost{"the changed rows", "d"}})
 		inputs = append(inputs, id)
 	}
@@ -133,7 +136,6 @@ func (p *Program) describeRefresh() {
 func (p *Program) describeIncremental() {
 	for _, o := range p.Steps {
 		d := o.Describe()
-		d.Identity = d.ID + p.Identity
 		for _, sql := range o.InputSQL() {
 			d.Inputs = append(d.Inputs, p.readNames(sql)...)
 		}

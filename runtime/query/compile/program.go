@@ -34,9 +34,12 @@ type Program struct {
 	LeafColumns map[string]batch.Schema // leaf → its columns, of every relation read
 	Steps       []Stateful              // inputs before their readers
 	Final       string                  // SQL over leaves whose columns are the relation's, in order; empty: run Body
+	Form        logical.Form            // of the relation's rows, where Final is set
 	Linear      bool                    // Body itself, run over new rows, gives the new rows
 	// Used are the columns read of each leaf, in lower case; a leaf that is absent is read whole.
 	Used map[string]map[string]bool
+
+	identities map[string]string // leaf → Relation.Identity
 }
 
 // aggregate is a logical aggregate with the types DuckDB gives its columns.
@@ -53,12 +56,12 @@ const storedPrefix = "sf$op"
 // build fills the program from the bound plan: incremental where it can be, else
 // with the reason why not.
 func (p *Program) build(b *binding, doc []byte) error {
-	p.AppendRead, p.LeafColumns = map[string]bool{}, map[string]batch.Schema{}
+	p.AppendRead, p.LeafColumns, p.identities = map[string]bool{}, map[string]batch.Schema{}, map[string]string{}
 	allAppend := true
 	var sources []string
 	for leaf, r := range b.relations {
 		p.AppendRead[leaf] = r.AppendOnly
-		p.LeafColumns[leaf] = r.Columns
+		p.LeafColumns[leaf], p.identities[leaf] = r.Columns, r.Identity
 		allAppend = allAppend && r.AppendOnly
 		sources = append(sources, leaf+"="+r.Identity)
 	}
@@ -93,14 +96,19 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	if err != nil {
 		return err
 	}
-	source := func(leaf string) string { return b.relations[leaf].Identity }
-	if p.Identity, err = logical.Canonical(op, source); err != nil {
+	meaning, err := logical.Canonical(op, p.source)
+	if err != nil {
 		return err
 	}
+	p.Identity = meaning
 	cut, err := logical.Cut(logical.Prune(bound.StripOrder(op)), storedPrefix, func(leaf string) bool { return p.AppendRead[leaf] })
 	if err != nil {
 		return err
 	}
+	if err := cut.Identify(p.source); err != nil {
+		return err
+	}
+	p.Form = cut.Form
 	for _, o := range cut.Operators {
 		typed, err := b.declareOperator(o)
 		if err != nil {
@@ -120,8 +128,36 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	for _, i := range cut.Key {
 		p.Key = append(p.Key, p.Columns[i].Name)
 	}
+	p.Identity = p.identity(meaning)
 	p.describeIncremental()
 	return nil
+}
+
+// source tells canonical forms of a relation that is read.
+func (p *Program) source(leaf string) logical.Source {
+	s := logical.Source{Identity: p.identities[leaf], Types: map[string]string{}}
+	for _, c := range p.LeafColumns[leaf] {
+		s.Types[strings.ToLower(c.Name)] = c.Type
+	}
+	return s
+}
+
+// identity is that of an incremental program: what it means, and the form of what it remembers.
+func (p *Program) identity(meaning string) string {
+	parts := []string{meaning, fmt.Sprint(p.AppendOnly)}
+	for _, o := range p.Steps {
+		parts = append(parts, Remembers(o))
+	}
+	return logical.Digest(parts...)
+}
+
+// RelationForm is the form of all rows of a relation that is read.
+func (p *Program) RelationForm(leaf string) logical.Form {
+	names := make([]string, len(p.LeafColumns[leaf]))
+	for i, c := range p.LeafColumns[leaf] {
+		names[i] = c.Name
+	}
+	return logical.RelationForm(leaf, p.source(leaf), names)
 }
 
 // used finds the columns that the operators and the last part of a cut plan read.

@@ -10,7 +10,7 @@ import (
 // prove binds rendered SQL again and compares canonical forms: a rendering that means something else is
 // never run. The plan as bound is compared too: the optimizers may move a filter that stands where the tree has it.
 func (b *binding) prove(tree *bound.Op, sql string) error {
-	want, err := logical.Canonical(tree, sameLeaf)
+	want, err := logical.Canonical(tree, byName)
 	if err != nil {
 		return err
 	}
@@ -31,10 +31,10 @@ func canonicalOf(doc []byte) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return logical.Canonical(op, sameLeaf)
+	return logical.Canonical(op, byName)
 }
 
-func sameLeaf(leaf string) string { return leaf }
+func byName(string) logical.Source { return logical.Source{} }
 
 // quoteNumbers makes JSON of a plan that holds NaN or Infinity as a bare word.
 func quoteNumbers(doc string) string {

@@ -67,6 +67,14 @@ type Stateful interface {
 	Describe() Operator
 }
 
+// Remembers is the identity of what a step remembers: equal ones can go on with each other's keyed data.
+func Remembers(o Stateful) string {
+	if k, ok := o.(Keyed); ok {
+		return k.Identity
+	}
+	return o.(Aggregate).Remembers
+}
+
 // Name is the leaf name of the output.
 func (a Aggregate) Name() string { return a.ID }
 

@@ -24,9 +24,15 @@ type Aggregate struct {
 	Counter  int // index of the partial that counts all rows of a group; -1 when rows are never taken back
 	// AppendOnly: once a group is emitted, its row never changes (DISTINCT over append-only input).
 	AppendOnly bool
-	Canonical  string // identity of Input and the groups, without the aggregates
 	Detail     string
 	Tree       *bound.Op // Input's plan, for checks
+
+	Form       Form     // of Input; this and what follows is set by Split.Identify
+	GroupForms []string // what each group is
+	Remembers  string   // identity of what is remembered
+	Identity   string   // identity of the output: Remembers and the finals
+
+	groups []*bound.Expr
 }
 
 // Partial is one remembered column of an aggregate.
@@ -35,6 +41,10 @@ type Partial struct {
 	Zero string // its value over no rows
 	// Merge combines the remembered value $o with the epoch's $n, in SQL.
 	Merge string
+	Kind  string // count, count_if, sum, variance, or the name of the aggregate whose value it is
+	Form  string // what it is, without its type; set by Split.Identify
+
+	of *bound.Expr // the call it was made for; nil: it counts all rows
 }
 
 // Scalar reports an aggregate without GROUP BY: it has exactly one row, also over no input.
@@ -59,6 +69,7 @@ type Split struct {
 	Operators []Operator // inputs before their readers
 	Final     Rendered   // what turns leaves into the relation's rows
 	FinalTree *bound.Op
+	Form      Form  // of the relation's rows; set by Identify
 	Retracts  bool  // the relation's rows may be taken back
 	Key       []int // positions in the output that identify a row; nil when there are none
 }
@@ -177,11 +188,11 @@ func (s *splitter) distinct(op *bound.Op) (*bound.Op, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	groups := make([]string, in.Columns)
+	groups, exprs := make([]string, in.Columns), make([]*bound.Expr, in.Columns)
 	for i := range groups {
-		groups[i] = column(i)
+		groups[i], exprs[i] = column(i), ref(i)
 	}
-	return s.add(&Aggregate{Input: in.SQL, Groups: groups, Retracts: retracts, Tree: child, Detail: "distinct rows"}, nil)
+	return s.add(&Aggregate{Input: in.SQL, Groups: groups, groups: exprs, Retracts: retracts, Tree: child, Detail: "distinct rows"}, nil)
 }
 
 func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
@@ -201,7 +212,7 @@ func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	a := &Aggregate{Input: in.SQL, Groups: groups, Retracts: retracts, Tree: child, Detail: detail(op)}
+	a := &Aggregate{Input: in.SQL, Groups: groups, groups: op.Groups, Retracts: retracts, Tree: child, Detail: detail(op)}
 	out, again, err := s.add(a, func(b *partialBuilder) error {
 		for _, e := range op.Expressions {
 			if err := b.add(e, in.scope()); err != nil {
@@ -221,7 +232,7 @@ func (s *splitter) add(a *Aggregate, build func(*partialBuilder) error) (*bound.
 	b := &partialBuilder{retracts: a.Retracts, index: map[string]int{}}
 	a.Counter = -1
 	if a.Retracts {
-		a.Counter = b.partial("count(*)", "0", sumMerge("BIGINT"))
+		a.Counter = b.partial(number("count", "count(*)", "BIGINT", nil))
 	}
 	if build != nil {
 		if err := build(b); err != nil {

@@ -2,6 +2,7 @@ package logical
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -15,20 +16,32 @@ import (
 // predicates keep them, and what each column is in terms of the relations read.
 type canon struct {
 	base  string
+	arms  []string // of a UNION ALL that is the base
 	preds []string
 	cols  []string
 }
 
+// Source is the relation behind a scan.
+type Source struct {
+	Identity string            // empty: its name is
+	Types    map[string]string // of its columns, by name in lower case; nil where types do not matter
+}
+
 // Canonical is a text equal for plans of equal meaning: aliases, the order of
 // predicates, the direction of comparisons, projections in between and CTEs do
-// not matter. source gives the identity of the relation behind a scan.
-func Canonical(op *bound.Op, source func(leaf string) string) (string, error) {
+// not matter. source tells of the relation behind a scan.
+func Canonical(op *bound.Op, source func(leaf string) Source) (string, error) {
 	z := &canonizer{source: source}
 	c, err := z.canon(bound.StripOrder(op))
 	if err != nil {
 		return "", err
 	}
-	return digest(append([]string{"query", c.seal()}, shown(c.cols)...)...), nil
+	return c.query(), nil
+}
+
+// query is the canonical form as one text.
+func (c canon) query() string {
+	return Digest(append([]string{"query", c.seal()}, shown(c.cols)...)...)
 }
 
 // shown gives columns that nobody reads, and that have no name, the form in which they are rendered.
@@ -55,7 +68,7 @@ func RawIdentity(doc []byte, sources []string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encoding the bound plan: %w", err)
 	}
-	return digest(append([]string{"raw", string(text)}, sources...)...), nil
+	return Digest(append([]string{"raw", string(text)}, sources...)...), nil
 }
 
 func strip(v any) any {
@@ -75,7 +88,8 @@ func strip(v any) any {
 	return v
 }
 
-func digest(parts ...string) string {
+// Digest is one short text for several.
+func Digest(parts ...string) string {
 	h := sha256.New()
 	for _, p := range parts {
 		fmt.Fprintf(h, "%d:%s", len(p), p)
@@ -90,20 +104,21 @@ func (c canon) seal() string {
 	}
 	preds := slices.Clone(c.preds)
 	slices.Sort(preds)
-	return digest(append([]string{"filter", c.base}, slices.Compact(preds)...)...)
+	return Digest(append([]string{"filter", c.base}, slices.Compact(preds)...)...)
 }
 
 // canonizer carries what a plan's parts refer to from afar.
 type canonizer struct {
-	source func(leaf string) string
-	delims []canon // what DELIM_GET reads, innermost last
+	source func(leaf string) Source
+	stored map[string]canon // outputs and inputs of operators; one that is not there goes by its name
+	delims []canon          // what DELIM_GET reads, innermost last
 }
 
 func (z *canonizer) canon(op *bound.Op) (canon, error) {
 	if op.Stored != "" {
-		c := canon{base: "scan(" + op.Stored + "=" + z.source(op.Stored) + ")"}
-		for i := range op.StoredColumns {
-			c.cols = append(c.cols, bound.Ident(op.Stored)+"."+bound.Ident(column(i)))
+		c, known := z.stored[op.Stored]
+		if !known {
+			c = leafCanon(op.Stored, op.StoredColumns)
 		}
 		return c, nil
 	}
@@ -141,7 +156,7 @@ func (c canon) step(op *bound.Op) (canon, error) {
 		return canonicalFilter(op, c)
 	case "LOGICAL_PROJECTION":
 		cols, err := c.exprs(op.Expressions)
-		return canon{base: c.base, preds: c.preds, cols: cols}, err
+		return canon{base: c.base, arms: c.arms, preds: c.preds, cols: cols}, err
 	case "LOGICAL_UNNEST":
 		return canonicalUnnest(op, c)
 	case "LOGICAL_AGGREGATE_AND_GROUP_BY":
@@ -154,29 +169,39 @@ func (c canon) step(op *bound.Op) (canon, error) {
 		if op.DistinctType != "DISTINCT" {
 			return c.distinctOn(op)
 		}
-		base := digest(append([]string{"distinct", c.seal()}, c.cols...)...)
+		base := Digest(append([]string{"distinct", c.seal()}, c.cols...)...)
 		return canon{base: base, cols: tagged("d", base, c.cols)}, nil
 	}
 	return canon{}, bound.UnsupportedOp(op)
 }
 
+// columnMark begins and ends what stands for a column in a canonical text: nothing else in SQL holds it.
+const columnMark = "\x00"
+
+// columnToken stands for a column of a relation, or of an operator. Its type is empty where types do not matter.
+func columnToken(of, name, typ string) string {
+	return columnMark + of + "\x01" + name + "\x01" + typ + columnMark
+}
+
+// leafCanon is what a leaf with columns c0, c1, … gives.
+func leafCanon(of string, columns int) canon {
+	c := canon{base: "scan(" + of + ")"}
+	for i := range columns {
+		c.cols = append(c.cols, columnToken(of, column(i), ""))
+	}
+	return c
+}
+
 func tagged(tag, base string, cols []string) []string {
 	out := make([]string, len(cols))
 	for i, c := range cols {
-		out[i] = short(tag + "(" + c + ")@" + base)
+		out[i] = opaque(tag, c, base)
 	}
 	return out
 }
 
-// short keeps texts from doubling at every level.
-func short(s string) string { return atMost(160, s) }
-
-func atMost(limit int, s string) string {
-	if len(s) <= limit {
-		return s
-	}
-	return "#" + digest(s)
-}
+// opaque is a column of which no more is told than that equal ones are equal. It keeps texts from doubling at every level.
+func opaque(parts ...string) string { return columnMark + "#" + Digest(parts...) + columnMark }
 
 func (z *canonizer) get(op *bound.Op) (canon, error) {
 	schema, name, ok := op.Table()
@@ -188,11 +213,13 @@ func (z *canonizer) get(op *bound.Op) (canon, error) {
 	if err != nil {
 		return canon{}, err
 	}
-	c := canon{base: "scan(" + leaf + "=" + z.source(leaf) + ")"}
+	source := z.source(leaf)
+	of := cmp.Or(source.Identity, leaf)
+	c := canon{base: "scan(" + of + ")"}
 	for _, n := range names {
 		text := ""
 		if n != "" {
-			text = bound.Ident(leaf) + "." + bound.Ident(strings.ToLower(n))
+			text = source.column(of, n)
 		}
 		c.cols = append(c.cols, text)
 	}
@@ -200,14 +227,18 @@ func (z *canonizer) get(op *bound.Op) (canon, error) {
 		if f.Key < 0 || f.Key >= len(op.Names) {
 			return canon{}, bound.Unsupportedf(bound.ByForm, "a filter on the row identifier")
 		}
-		column := bound.Ident(leaf) + "." + bound.Ident(strings.ToLower(op.Names[f.Key]))
-		preds, err := filterPredicates(f.Value, column)
+		preds, err := filterPredicates(f.Value, source.column(of, op.Names[f.Key]))
 		if err != nil {
 			return canon{}, err
 		}
 		c.preds = append(c.preds, preds...)
 	}
 	return c, nil
+}
+
+func (s Source) column(of, name string) string {
+	name = strings.ToLower(name)
+	return columnToken(of, name, s.Types[name])
 }
 
 // filterPredicates gives a pushed-down filter the form the same filter has above the scan.
@@ -239,7 +270,7 @@ func filterPredicates(f bound.Filter, column string) ([]string, error) {
 }
 
 func canonicalFilter(op *bound.Op, in canon) (canon, error) {
-	out := canon{base: in.base, preds: slices.Clone(in.preds), cols: in.cols}
+	out := canon{base: in.base, arms: in.arms, preds: slices.Clone(in.preds), cols: in.cols}
 	for _, e := range op.Expressions {
 		preds, err := in.predicates(e)
 		if err != nil {
@@ -296,7 +327,7 @@ func canonicalUnnest(op *bound.Op, in canon) (canon, error) {
 		}
 		parts = append(parts, text)
 	}
-	base := digest(append([]string{"unnest", in.seal()}, parts...)...)
+	base := Digest(append([]string{"unnest", in.seal()}, parts...)...)
 	return canon{base: base, cols: append(slices.Clone(in.cols), tagged("unnest", base, parts)...)}, nil
 }
 
@@ -304,23 +335,25 @@ func (z *canonizer) setOperation(op *bound.Op) (canon, error) {
 	if op.Type == "LOGICAL_UNION" && !op.SetOpAll {
 		return canon{}, bound.Unsupportedf(bound.ByForm, "UNION without ALL")
 	}
-	var arms []string
-	var cols []string
+	var arms, cols []string
 	for _, child := range op.Children {
 		c, err := z.canon(child)
 		if err != nil {
 			return canon{}, err
 		}
-		arms = append(arms, digest(append([]string{"arm", c.seal()}, shown(c.cols)...)...))
+		arms = append(arms, Digest(append([]string{"arm", c.seal()}, shown(c.cols)...)...))
 		cols = c.cols
 	}
 	if op.Type != "LOGICAL_EXCEPT" {
 		slices.Sort(arms)
 	}
-	base := digest(append([]string{op.Type, fmt.Sprint(op.SetOpAll)}, arms...)...)
+	base := Digest(append([]string{op.Type, fmt.Sprint(op.SetOpAll)}, arms...)...)
 	out := canon{base: base}
+	if op.Type == "LOGICAL_UNION" {
+		out.arms = arms
+	}
 	for i := range cols {
-		out.cols = append(out.cols, fmt.Sprintf("u%d@%s", i, base))
+		out.cols = append(out.cols, opaque("u", column(i), base))
 	}
 	return out, nil
 }
@@ -332,9 +365,9 @@ func canonicalAggregate(op *bound.Op, in canon) (canon, error) {
 	}
 	sorted := slices.Clone(groups)
 	slices.Sort(sorted)
-	base := digest(append([]string{"aggregate", in.seal(), fmt.Sprint(op.GroupingSets)}, sorted...)...)
+	base := Digest(append([]string{"aggregate", in.seal(), fmt.Sprint(op.GroupingSets)}, sorted...)...)
 	if len(op.GroupingSets) <= 1 {
-		base = digest(append([]string{"aggregate", in.seal()}, sorted...)...)
+		base = Digest(append([]string{"aggregate", in.seal()}, sorted...)...)
 	}
 	out := canon{base: base, cols: tagged("group", base, groups)}
 	for _, e := range op.Expressions {
@@ -342,10 +375,10 @@ func canonicalAggregate(op *bound.Op, in canon) (canon, error) {
 		if err != nil {
 			return canon{}, err
 		}
-		out.cols = append(out.cols, short(text+"@"+base))
+		out.cols = append(out.cols, opaque(text, base))
 	}
 	for _, g := range op.GroupingFunctions {
-		out.cols = append(out.cols, fmt.Sprintf("grouping%v@%s", g, base))
+		out.cols = append(out.cols, opaque(fmt.Sprint("grouping", g), base))
 	}
 	return out, nil
 }
@@ -397,5 +430,8 @@ func (c canon) expr(e *bound.Expr) (string, error) {
 		return "", err
 	}
 	text, err := bound.Scope(c.cols).SQL(sorted)
-	return atMost(longest, text), err
+	if len(text) > longest {
+		text = opaque(text)
+	}
+	return text, err
 }

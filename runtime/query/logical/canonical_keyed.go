@@ -53,7 +53,7 @@ func (c canon) windows(op *bound.Op) (canon, error) {
 	}
 	sorted := slices.Clone(texts)
 	slices.Sort(sorted)
-	base := digest(append([]string{"window", c.seal()}, slices.Compact(sorted)...)...)
+	base := Digest(append([]string{"window", c.seal()}, slices.Compact(sorted)...)...)
 	return canon{base: base, cols: append(slices.Clone(c.cols), tagged("w", base, texts)...)}, nil
 }
 
@@ -70,7 +70,7 @@ func (c canon) top(op *bound.Op) (canon, error) {
 	if err != nil {
 		return canon{}, err
 	}
-	base := digest("top", c.seal(), by, limit)
+	base := Digest("top", c.seal(), by, limit)
 	return canon{base: base, cols: tagged("t", base, c.cols)}, nil
 }
 
@@ -88,7 +88,7 @@ func (c canon) distinctOn(op *bound.Op) (canon, error) {
 		return canon{}, err
 	}
 	slices.Sort(targets)
-	base := digest(append([]string{"distinct on", c.seal(), by}, targets...)...)
+	base := Digest(append([]string{"distinct on", c.seal(), by}, targets...)...)
 	return canon{base: base, cols: tagged("o", base, c.cols)}, nil
 }
 
@@ -106,7 +106,7 @@ func (z *canonizer) join(op *bound.Op) (canon, error) {
 		if err != nil {
 			return canon{}, err
 		}
-		base := digest(append([]string{"distinct", left.seal()}, cols...)...)
+		base := Digest(append([]string{"distinct", left.seal()}, cols...)...)
 		z.delims = append(z.delims, canon{base: base, cols: tagged("d", base, cols)})
 		defer func() { z.delims = z.delims[:len(z.delims)-1] }()
 	}
@@ -129,7 +129,7 @@ func (z *canonizer) join(op *bound.Op) (canon, error) {
 	case kind == "SINGLE":
 		kind = "LEFT"
 	}
-	base := digest(append([]string{"join", kind, left.seal(), right.seal()}, conditions...)...)
+	base := Digest(append([]string{"join", kind, left.seal(), right.seal()}, conditions...)...)
 	cols := kept(l.cols, op.LeftMap)
 	switch op.JoinType {
 	case "SEMI", "ANTI":

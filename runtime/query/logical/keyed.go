@@ -27,6 +27,8 @@ type Keyed struct {
 	Detail string
 	Kind   string    // window, join, top, set, aggregate: for people
 	Tree   *bound.Op // the operator over its inputs as leaves, for checks
+
+	Identity string // of what it remembers and gives; set by Split.Identify
 }
 
 // KeyedInput is one input of a Keyed operator.
@@ -36,6 +38,8 @@ type KeyedInput struct {
 	Columns  int
 	Retracts bool
 	Tree     *bound.Op
+
+	Form Form // set by Split.Identify
 }
 
 // InputLeaf is the leaf name of an operator's i-th input.

@@ -15,13 +15,24 @@ type partialBuilder struct {
 	index    map[string]int
 }
 
-func (b *partialBuilder) partial(expr, zero, merge string) int {
-	if i, ok := b.index[expr]; ok {
+// partial adds what one call needs; equal ones are kept once.
+func (b *partialBuilder) partial(p Partial) int {
+	if i, ok := b.index[p.Expr]; ok {
 		return i
 	}
-	b.index[expr] = len(b.partials)
-	b.partials = append(b.partials, Partial{Expr: expr, Zero: zero, Merge: merge})
+	b.index[p.Expr] = len(b.partials)
+	b.partials = append(b.partials, p)
 	return len(b.partials) - 1
+}
+
+// number counts rows or values: nothing is 0.
+func number(kind, expr, typ string, of *bound.Expr) Partial {
+	return Partial{Kind: kind, Expr: expr, Zero: "0", Merge: sumMerge(typ), of: of}
+}
+
+// total adds values up: the sum of none is NULL.
+func total(expr, typ string, of *bound.Expr) Partial {
+	return Partial{Kind: "sum", Expr: expr, Zero: "NULL", Merge: sumMerge(typ), of: of}
 }
 
 func p(i int) string { return fmt.Sprintf("p%d", i) }
@@ -122,9 +133,9 @@ func (b *partialBuilder) count(c call) (string, error) {
 		text = "count(" + c.args + ")"
 	case "count_if":
 		text = "CAST(count_if(" + c.args + ")" + c.filter + " AS " + c.typ + ")"
-		return p(b.partial(text, "0", sumMerge(c.typ))), nil
+		return p(b.partial(number("count_if", text, c.typ, c.expr))), nil
 	}
-	return p(b.partial(text+c.filter, "0", sumMerge("BIGINT"))), nil
+	return p(b.partial(number("count", text+c.filter, "BIGINT", c.expr))), nil
 }
 
 func exact(typ string) bool {
@@ -137,20 +148,18 @@ func exact(typ string) bool {
 
 // nonNull counts the values behind a sum; a sum over none is NULL.
 func (b *partialBuilder) nonNull(c call) int {
-	return b.partial("count("+c.args+")"+c.filter, "0", sumMerge("BIGINT"))
+	return b.partial(number("count", "count("+c.args+")"+c.filter, "BIGINT", c.expr))
 }
 
+// sum keeps the count of values too: so that avg follows from it, and a sum over no values is told from one of 0.
 func (b *partialBuilder) sum(c call) (string, error) {
 	if !exact(c.arg) && c.typ != "DOUBLE" {
 		return "", bound.Unsupportedf(bound.ByAggregate, "sum of %s", c.arg)
 	}
-	s := b.partial("CAST(sum("+c.args+")"+c.filter+" AS "+c.typ+")", "NULL", sumMerge(c.typ))
-	if !b.retracts {
-		return p(s), nil
-	}
-	if !exact(c.arg) {
+	if b.retracts && !exact(c.arg) {
 		return "", bound.Unsupportedf(bound.ByRetraction, "sum of %s over rows that may be taken back", c.arg)
 	}
+	s := b.partial(total("CAST(sum("+c.args+")"+c.filter+" AS "+c.typ+")", c.typ, c.expr))
 	return "CASE WHEN " + p(b.nonNull(c)) + " > 0 THEN " + p(s) + " END", nil
 }
 
@@ -178,7 +187,7 @@ func (b *partialBuilder) avg(c call) (string, error) {
 	case !exact(c.arg):
 		return "", bound.Unsupportedf(bound.ByAggregate, "avg of %s", c.arg)
 	}
-	s := p(b.partial("CAST(sum("+c.args+")"+c.filter+" AS "+sumType+")", "NULL", sumMerge(sumType)))
+	s := p(b.partial(total("CAST(sum("+c.args+")"+c.filter+" AS "+sumType+")", sumType, c.expr)))
 	value := "CAST(" + s + " AS DOUBLE)"
 	if strings.HasPrefix(sumType, "DECIMAL(") && !strings.HasSuffix(sumType, ",0)") {
 		value = "CAST(CAST(replace(CAST(" + s + " AS VARCHAR), '.', '') AS HUGEINT) AS DOUBLE)"
@@ -212,7 +221,7 @@ func (b *partialBuilder) appendOnly(c call) (string, error) {
 	default:
 		return "", bound.Unsupportedf(bound.ByAggregate, "the aggregate %s", c.expr.Name)
 	}
-	return p(b.partial("CAST("+text+" AS "+c.typ+")", "NULL", "CAST("+merge+" AS "+c.typ+")")), nil
+	return p(b.partial(Partial{Kind: c.expr.Name, Expr: "CAST(" + text + " AS " + c.typ + ")", Zero: "NULL", Merge: "CAST(" + merge + " AS " + c.typ + ")", of: c.expr})), nil
 }
 
 // variance keeps count, mean and the sum of squared deviations in one struct and
@@ -222,7 +231,8 @@ func (b *partialBuilder) variance(c call) (string, error) {
 	merge := "CASE WHEN $o.n = 0 THEN $n WHEN $n.n = 0 THEN $o ELSE struct_pack(n := $o.n + $n.n, " +
 		"m := $o.m + ($n.m - $o.m) * $n.n / ($o.n + $n.n), " +
 		"q := $o.q + $n.q + ($n.m - $o.m) * ($n.m - $o.m) * $o.n * $n.n / ($o.n + $n.n)) END"
-	s := p(b.partial(part, "struct_pack(n := CAST(0 AS BIGINT), m := CAST(0 AS DOUBLE), q := CAST(0 AS DOUBLE))", merge))
+	s := p(b.partial(Partial{Kind: "variance", Expr: part, Merge: merge, of: c.expr,
+		Zero: "struct_pack(n := CAST(0 AS BIGINT), m := CAST(0 AS DOUBLE), q := CAST(0 AS DOUBLE))"}))
 	population := strings.HasSuffix(c.expr.Name, "_pop")
 	least, divisor := "0", s+".n"
 	if !population {

@@ -1,0 +1,144 @@
+package logical
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Form is the canonical form of rows: equal forms are equal rows. Its texts are SQL in which columns of relations and of
+// operators stand as tokens, see Column.
+type Form struct {
+	Base  string   // where they come from; equal bases are the same rows before Preds keep some of them
+	Arms  []string // of a UNION ALL that is the base, in order; nil for any other base
+	Preds []string // what keeps them: in order, each once
+	Cols  []string // what each column is; empty for one without a value
+}
+
+func (c canon) form() Form {
+	preds, arms := slices.Clone(c.preds), slices.Clone(c.arms)
+	slices.Sort(preds)
+	slices.Sort(arms)
+	return Form{Base: c.base, Arms: arms, Preds: slices.Compact(preds), Cols: c.cols}
+}
+
+// Identity is one text for a form.
+func (f Form) Identity() string {
+	return Digest(append(append([]string{f.Base, fmt.Sprint(len(f.Preds))}, f.Preds...), f.Cols...)...)
+}
+
+// RelationForm is the form of all rows and columns of a relation.
+func RelationForm(leaf string, s Source, columns []string) Form {
+	of := leaf
+	if s.Identity != "" {
+		of = s.Identity
+	}
+	f := Form{Base: "scan(" + of + ")"}
+	for _, name := range columns {
+		f.Cols = append(f.Cols, s.column(of, name))
+	}
+	return f
+}
+
+// Column is what a token in a canonical text stands for.
+type Column struct{ Of, Name, Type string }
+
+// Token is the column's text in a canonical form.
+func (c Column) Token() string { return columnToken(c.Of, c.Name, c.Type) }
+
+// Next finds the first token in a canonical text: the column, and where it begins and ends; ok is false when there is none.
+// A column of which nothing more is known has no name.
+func Next(text string) (c Column, start, end int, ok bool) {
+	start = strings.Index(text, columnMark)
+	if start < 0 {
+		return c, 0, 0, false
+	}
+	inside := text[start+1:]
+	inside = inside[:strings.Index(inside, columnMark)]
+	if parts := strings.Split(inside, "\x01"); len(parts) == 3 {
+		c = Column{Of: parts[0], Name: parts[1], Type: parts[2]}
+	}
+	return c, start, start + len(inside) + 2, true
+}
+
+// Identify gives every operator, and the whole, its canonical form. *bound.Unsupported says what has none.
+func (s *Split) Identify(source func(leaf string) Source) error {
+	z := &canonizer{source: source, stored: map[string]canon{}}
+	for _, o := range s.Operators {
+		identify := z.identifyAggregate
+		if o.Keyed != nil {
+			identify = z.identifyKeyed
+		}
+		if err := identify(o); err != nil {
+			return err
+		}
+	}
+	c, err := z.canon(s.FinalTree)
+	s.Form = c.form()
+	return err
+}
+
+func (z *canonizer) identifyAggregate(o Operator) error {
+	a := o.Aggregate
+	in, err := z.canon(a.Tree)
+	if err != nil {
+		return err
+	}
+	a.Form = in.form()
+	if a.GroupForms, err = in.exprs(a.groups); err != nil {
+		return err
+	}
+	parts := append([]string{"aggregate", a.Form.Base, fmt.Sprint(len(a.Form.Preds), len(a.groups), a.Counter, a.AppendOnly)}, a.Form.Preds...)
+	parts = append(parts, a.GroupForms...)
+	for i, p := range a.Partials {
+		if a.Partials[i].Form, err = in.partial(p); err != nil {
+			return err
+		}
+		parts = append(parts, a.Partials[i].Form, p.Merge)
+	}
+	a.Remembers = Digest(parts...)
+	a.Identity = Digest(append(append([]string{a.Remembers}, a.Finals...), a.FinalTypes...)...)
+	z.stored[a.ID] = leafCanon(a.Identity, len(a.Groups)+len(a.Finals))
+	return nil
+}
+
+// partial is what a partial is computed from.
+func (c canon) partial(p Partial) (string, error) {
+	if p.of == nil {
+		return p.Kind + "()", nil
+	}
+	args, err := c.exprs(p.of.Children)
+	if err != nil {
+		return "", err
+	}
+	text := p.Kind + "(" + strings.Join(args, ", ") + ")"
+	if p.of.Filter != nil {
+		f, err := c.expr(p.of.Filter)
+		if err != nil {
+			return "", err
+		}
+		text += " FILTER " + f
+	}
+	return text, nil
+}
+
+func (z *canonizer) identifyKeyed(o Operator) error {
+	k := o.Keyed
+	parts := []string{"keyed"}
+	for i := range k.Inputs {
+		in, err := z.canon(k.Inputs[i].Tree)
+		if err != nil {
+			return err
+		}
+		k.Inputs[i].Form = in.form()
+		parts = append(append(parts, k.Inputs[i].Form.Identity(), fmt.Sprint(k.Inputs[i].Retracts, len(k.Inputs[i].Keys))), k.Inputs[i].Keys...)
+		z.stored[InputLeaf(i)] = canon{base: in.seal(), cols: shown(in.cols)}
+	}
+	body, err := z.canon(k.Tree)
+	if err != nil {
+		return err
+	}
+	k.Identity = Digest(append(parts, body.query(), k.Kind, fmt.Sprint(k.Unstable, k.AtMostOne != ""))...)
+	z.stored[k.ID] = leafCanon(k.Identity, k.Columns)
+	return nil
+}
