@@ -1,0 +1,92 @@
+package host
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/job"
+)
+
+// Inspect looks at the object that a source or sink stands for when it has a value, which need not be applied; a nil value is
+// that of the generation that serves. What was delivered is compared with what is there when the sink serves with this value.
+// A connector that cannot tell answers with nothing. Mistakes of the user are *connector.UserError.
+func (h *Host) Inspect(ctx context.Context, a addr.Resource, value json.RawMessage) (found connector.Inspection, err error) {
+	view := h.store.View()
+	defer view.Close()
+	c, err := readCatalog(h.store, view)
+	if err != nil {
+		return found, err
+	}
+	known := connector.Delivered{Sink: a.String()}
+	if r, ok := c.records[a]; ok && r.Live != nil && (value == nil || bytes.Equal(value, r.Live.Value)) {
+		value = r.Live.Value
+		receipt, _, err := job.ReadReceipt(view, r.Live.ID)
+		if err != nil {
+			return found, fmt.Errorf("reading what %s has delivered: %w", a, err)
+		}
+		known.Receipt = receipt.Receipt
+	}
+	if value == nil {
+		return found, nil
+	}
+	opened, err := h.look(ctx, a, value)
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	inspector, ok := opened.(connector.Inspector)
+	if !ok {
+		return found, nil
+	}
+	if found, err = inspector.Inspect(ctx, known); err != nil {
+		return found, fmt.Errorf("looking at %s: %w", a, err)
+	}
+	return found, nil
+}
+
+// look opens a source or sink without making a place for what it stages.
+func (h *Host) look(ctx context.Context, a addr.Resource, value json.RawMessage) (interface{ Close() error }, error) {
+	if a.Block == addr.Source {
+		return h.openSource(ctx, a, &generation{Value: value})
+	}
+	d, ok := h.definitions[a.Kind()]
+	if !ok || d.Sink == nil {
+		return nil, fmt.Errorf("opening %s: this version has no sink of kind %s", a, a.Kind())
+	}
+	complete, err := d.Kind.Unmarshal(value)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", a, err)
+	}
+	cfg, err := d.Kind.Bind(complete)
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", a, err)
+	}
+	s, err := d.Sink(ctx, cfg, h.env(filepath.Join(h.opts.DataDir, spoolFolder)))
+	if err != nil {
+		return nil, fmt.Errorf("opening %s: %w", a, err)
+	}
+	return s, nil
+}
+
+// Values are the attributes that each resource was last put with.
+func (h *Host) Values() (map[addr.Resource]json.RawMessage, error) {
+	view := h.store.View()
+	defer view.Close()
+	c, err := readCatalog(h.store, view)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[addr.Resource]json.RawMessage, len(c.records))
+	for a, r := range c.records {
+		if g := r.newest(); g != nil {
+			out[a] = g.Value
+		}
+	}
+	return out, nil
+}
