@@ -31,13 +31,13 @@ func (ep *epoch) openCareful(ctx context.Context, run *inputRun, c *change) erro
 	k := &careful{ep: ep, run: run, at: time.Now().UTC().Format("2006-01-02 15:04:05.000000")}
 	var err error
 	columns := compile.ColumnList(run.input.Scan.Columns) + ", " + bound.Ident(scan.FileColumn) + " VARCHAR, sf$line BIGINT"
-	if k.target, err = ep.emptyTable(ctx, columns); err != nil {
+	if k.target, err = ep.Empty(ctx, columns); err != nil {
 		return err
 	}
-	if k.malformed, err = ep.emptyTable(ctx, compile.ColumnList(SideColumns("malformed"))); err != nil {
+	if k.malformed, err = ep.Empty(ctx, compile.ColumnList(SideColumns("malformed"))); err != nil {
 		return err
 	}
-	if k.rescued, err = ep.emptyTable(ctx, compile.ColumnList(SideColumns("rescued"))); err != nil {
+	if k.rescued, err = ep.Empty(ctx, compile.ColumnList(SideColumns("rescued"))); err != nil {
 		return err
 	}
 	for i, f := range run.input.Files {
@@ -53,11 +53,6 @@ func (ep *epoch) openCareful(ctx context.Context, run *inputRun, c *change) erro
 	return k.sides(ctx)
 }
 
-func (e *Engine) emptyTable(ctx context.Context, columns string) (string, error) {
-	name := e.name()
-	return name, e.conn.Exec(ctx, "CREATE TABLE "+name+"("+columns+")")
-}
-
 // judge stops the pipeline where malformed records are not tolerated.
 func (k *careful) judge() error {
 	in := k.run.input
@@ -65,7 +60,7 @@ func (k *careful) judge() error {
 		return nil
 	}
 	detail := fmt.Sprintf("%d malformed records, and on_malformed is \"fail\".", k.run.result.Malformed)
-	rows, err := k.ep.conn.Text(context.Background(), "SELECT _position ->> 'file', _position ->> 'line', _reason, left(coalesce(TRY(decode(raw)), CAST(raw AS VARCHAR)), 80) FROM "+k.malformed+" LIMIT 10")
+	rows, err := k.ep.Conn.Text(context.Background(), "SELECT _position ->> 'file', _position ->> 'line', _reason, left(coalesce(TRY(decode(raw)), CAST(raw AS VARCHAR)), 80) FROM "+k.malformed+" LIMIT 10")
 	if err != nil {
 		return err
 	}
@@ -95,7 +90,7 @@ func (k *careful) sides(ctx context.Context) error {
 		if n == 0 {
 			continue
 		}
-		blocks, err := k.ep.blocks(ctx, "SELECT * FROM "+table)
+		blocks, err := k.ep.Blocks(ctx, "FROM "+table)
 		if err != nil {
 			return err
 		}
@@ -123,11 +118,11 @@ func (k *careful) read(ctx context.Context, i int, f batch.File) error {
 	k.run.result.Malformed = before.Malformed
 	k.run.result.FileRows[i] = 0
 	for _, table := range []string{k.malformed, k.rescued} {
-		if err := k.ep.conn.Exec(ctx, "DELETE FROM "+table+" WHERE _position ->> 'file' = "+bound.Text(f.Path)); err != nil {
+		if err := k.ep.Conn.Exec(ctx, "DELETE FROM "+table+" WHERE _position ->> 'file' = "+bound.Text(f.Path)); err != nil {
 			return err
 		}
 	}
-	if err := k.ep.conn.Exec(ctx, "DELETE FROM "+k.target+" WHERE "+bound.Ident(scan.FileColumn)+" = "+bound.Text(f.Path)); err != nil {
+	if err := k.ep.Conn.Exec(ctx, "DELETE FROM "+k.target+" WHERE "+bound.Ident(scan.FileColumn)+" = "+bound.Text(f.Path)); err != nil {
 		return err
 	}
 	return k.setAside(ctx, f, []scan.Bad{{Reason: "the file cannot be read: " + reason}})
@@ -167,14 +162,14 @@ func (k *careful) readCSV(ctx context.Context, i int, f batch.File) error {
 		return err
 	}
 	for _, t := range []string{"reject_errors", "reject_scans"} {
-		if err := k.ep.conn.Exec(ctx, "DROP TABLE IF EXISTS "+t); err != nil {
+		if err := k.ep.Conn.Exec(ctx, "DROP TABLE IF EXISTS "+t); err != nil {
 			return err
 		}
 	}
 	if err := k.admit(ctx, i, f, loose); err != nil {
 		return err
 	}
-	rows, err := k.ep.conn.Text(ctx, "SELECT DISTINCT ON (line) CAST(line AS VARCHAR), csv_line, error_message FROM reject_errors ORDER BY line")
+	rows, err := k.ep.Conn.Text(ctx, "SELECT DISTINCT ON (line) CAST(line AS VARCHAR), csv_line, error_message FROM reject_errors ORDER BY line")
 	if err != nil {
 		return nil // no table: the scan rejected nothing
 	}
@@ -191,19 +186,19 @@ func (k *careful) readCSV(ctx context.Context, i int, f batch.File) error {
 
 // admit adds a file's rows: values that fit, and as rescued those that do not.
 func (k *careful) admit(ctx context.Context, i int, f batch.File, loose scan.Loose) error {
-	rows, err := k.ep.table(ctx, loose.SQL)
+	rows, err := k.ep.Make(ctx, loose.SQL)
 	if err != nil {
 		return err
 	}
 	in := k.run.input
 	typed := strings.Join(loose.Typed, ", ")
-	if err := k.ep.conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT %s, %s, l FROM %s", k.target, typed, bound.Text(f.Path), rows)); err != nil {
+	if err := k.ep.Conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT %s, %s, l FROM %s", k.target, typed, bound.Text(f.Path), rows)); err != nil {
 		return err
 	}
 	position := fmt.Sprintf("to_json({'file': %s, 'line': l})", bound.Text(f.Path))
 	sql := fmt.Sprintf("INSERT INTO %s SELECT data, 'value does not fit its column', NULL, NULL, %s, %s, %d, TIMESTAMP %s FROM (SELECT l, %s AS data FROM %s) WHERE data IS NOT NULL",
 		k.rescued, bound.Text(in.source()), position, in.Epoch, bound.Text(k.at), loose.Rescued, rows)
-	if err := k.ep.conn.Exec(ctx, sql); err != nil {
+	if err := k.ep.Conn.Exec(ctx, sql); err != nil {
 		return err
 	}
 	n, err := k.ep.count(ctx, rows)
@@ -239,7 +234,7 @@ func (k *careful) setAside(ctx context.Context, f batch.File, bad []scan.Bad) er
 		for i, b := range bad[:n] {
 			rows[i] = k.sideRow(f, b)
 		}
-		if err := k.ep.conn.Exec(ctx, "INSERT INTO "+k.malformed+" VALUES "+strings.Join(rows, ", ")); err != nil {
+		if err := k.ep.Conn.Exec(ctx, "INSERT INTO "+k.malformed+" VALUES "+strings.Join(rows, ", ")); err != nil {
 			return fmt.Errorf("setting malformed records aside: %w", err)
 		}
 		bad = bad[n:]

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/apache/arrow-go/v18/arrow"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/result"
+	"github.com/streamform/streamform/runtime/query/table"
 )
 
 // EngineOptions set up an Engine.
@@ -22,17 +22,22 @@ type EngineOptions struct {
 	Dirs    []string // folders and files that statements may read, and folders they may write
 }
 
-// Engine runs programs on real data. It has its own DuckDB database, which
-// can reach nothing but EngineOptions.Dirs. It is used by one goroutine at a time.
+// Engine runs programs on real data. Its DuckDB databases can reach nothing but EngineOptions.Dirs. It is used by one
+// goroutine at a time.
+//
+// Small epochs run on a database with one thread, which costs less than half per statement; large ones, and all ad-hoc
+// reading, on one with all threads. Either is opened when it is first needed; no rows last in them.
 type Engine struct {
-	conn    *duck.Conn
-	tempDir string
-	tables  int  // names given to tables so far in this epoch
-	open    bool // a transaction is open; rolling it back drops all it made
-	schemas map[string]*arrow.Schema
+	*table.Set
+	quick, wide *table.Set // nil until needed
+	options     EngineOptions
+	tempDir     string
 }
 
 const defaultMemory = 1 << 30
+
+// quickShare is the part of the memory that the database for small epochs gets, as a divisor.
+const quickShare = 4
 
 // OpenEngine starts an engine.
 func OpenEngine(ctx context.Context, o EngineOptions) (*Engine, error) {
@@ -43,23 +48,52 @@ func OpenEngine(ctx context.Context, o EngineOptions) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("starting the query engine: %w", err)
 	}
-	settings := []string{fmt.Sprintf("SET memory_limit = '%dB'", o.Memory), "SET temp_directory = " + bound.Text(filepath.Join(temp, "duckdb"))}
-	if o.Threads > 0 {
-		settings = append(settings, fmt.Sprintf("SET threads = %d", o.Threads))
+	e := &Engine{options: o, tempDir: temp}
+	return e, e.use(ctx, false)
+}
+
+// use makes one of the databases the one that statements run on.
+func (e *Engine) use(ctx context.Context, quick bool) error {
+	set := &e.wide
+	if quick {
+		set = &e.quick
 	}
-	dirs, err := absolute(append([]string{temp}, o.Dirs...))
+	if *set == nil {
+		settings, err := e.settings(quick)
+		if err != nil {
+			return fmt.Errorf("starting the query engine: %w", err)
+		}
+		conn, err := duck.Open(ctx, settings...)
+		if err != nil {
+			return fmt.Errorf("starting the query engine: %w", err)
+		}
+		*set = table.NewSet(conn)
+	}
+	e.Set = *set
+	return nil
+}
+
+func (e *Engine) settings(quick bool) ([]string, error) {
+	limit, spill, threads := e.options.Memory*(quickShare-1)/quickShare, "duckdb", e.options.Threads
+	if quick {
+		limit, spill, threads = e.options.Memory/quickShare, "duckdb-small", 1
+	}
+	settings := []string{fmt.Sprintf("SET memory_limit = '%dB'", limit), "SET temp_directory = " + bound.Text(filepath.Join(e.tempDir, spill))}
+	if threads > 0 {
+		settings = append(settings, fmt.Sprintf("SET threads = %d", threads))
+	}
+	if quick {
+		// Plans are kept from epoch to epoch: they must not lean on the values of the first.
+		settings = append(settings, "SET disabled_optimizers = 'statistics_propagation,compressed_materialization'")
+	}
+	dirs, err := absolute(append([]string{e.tempDir}, e.options.Dirs...))
 	if err != nil {
-		return nil, fmt.Errorf("starting the query engine: %w", err)
+		return nil, err
 	}
-	settings = append(settings,
+	return append(settings,
 		"SET allowed_directories = ["+strings.Join(dirs, ", ")+"]",
 		"SET allowed_paths = ["+strings.Join(dirs, ", ")+"]",
-		"SET enable_external_access = false", "SET lock_configuration = true")
-	conn, err := duck.Open(ctx, settings...)
-	if err != nil {
-		return nil, fmt.Errorf("starting the query engine: %w", err)
-	}
-	return &Engine{conn: conn, tempDir: temp, schemas: map[string]*arrow.Schema{}}, nil
+		"SET enable_external_access = false", "SET lock_configuration = true"), nil
 }
 
 func absolute(dirs []string) ([]string, error) {
@@ -75,7 +109,15 @@ func absolute(dirs []string) ([]string, error) {
 }
 
 // Close frees the engine.
-func (e *Engine) Close() error { return e.conn.Close() }
+func (e *Engine) Close() error {
+	var err error
+	for _, s := range []*table.Set{e.quick, e.wide} {
+		if s != nil {
+			err = errors.Join(err, s.Conn.Close())
+		}
+	}
+	return err
+}
 
 // ErrCareful is what Run returns when a record could not be read as its column
 // types say: run the same Work again with Careful set, after throwing away what Deliver staged.
@@ -90,66 +132,13 @@ type DataError struct {
 
 func (e *DataError) Error() string { return e.Relation + ": " + e.Summary + ": " + e.Detail }
 
-// begin starts an epoch or a query. In a transaction a failed statement ends all, so what
-// means to go on after one does without.
-func (e *Engine) begin(ctx context.Context, transaction bool) error {
-	if !transaction {
-		return nil
-	}
-	if err := e.conn.Exec(ctx, "BEGIN"); err != nil {
-		return fmt.Errorf("starting the engine's transaction: %w", err)
-	}
-	e.open = true
-	return nil
-}
-
-// clear drops every table, view and schema an epoch or a query made. A database
-// that a fault of DuckDB has ended is replaced: nothing in it was to last.
-func (e *Engine) clear(ctx context.Context) error {
-	err := e.drop(ctx)
-	if duck.Invalidated(err) {
-		err = e.conn.Reopen(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("clearing the engine: %w", err)
-	}
-	return nil
-}
-
-func (e *Engine) drop(ctx context.Context) error {
-	e.tables = 0
-	if e.open {
-		e.open = false
-		return e.conn.Exec(ctx, "ROLLBACK")
-	}
-	rows, err := e.conn.Text(ctx, "SELECT schema_name, table_name, 'TABLE' FROM duckdb_tables() WHERE NOT internal UNION ALL "+
-		"SELECT schema_name, view_name, 'VIEW' FROM duckdb_views() WHERE NOT internal")
-	if err != nil {
-		return err
-	}
-	for _, r := range rows {
-		if err := e.conn.Exec(ctx, "DROP "+*r[2]+" "+bound.Ident(*r[0])+"."+bound.Ident(*r[1])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// table makes a table of a query's rows and returns its name.
-func (e *Engine) table(ctx context.Context, sql string) (string, error) {
-	name := e.name()
-	return name, e.conn.Exec(ctx, "CREATE TABLE "+name+" AS "+sql)
-}
-
-func (e *Engine) name() string {
-	e.tables++
-	return fmt.Sprintf("sf$t%d", e.tables)
-}
-
 // count returns how many rows a relation has.
 func (e *Engine) count(ctx context.Context, relation string) (int64, error) {
+	if n, known := e.Rows(relation); known {
+		return n, nil
+	}
 	var n int64
-	text, err := e.conn.Value(ctx, "SELECT CAST(count(*) AS VARCHAR) FROM "+relation)
+	text, err := e.Conn.Value(ctx, "SELECT CAST(count(*) AS VARCHAR) FROM "+relation)
 	if err != nil {
 		return 0, err
 	}

@@ -30,6 +30,7 @@ type epoch struct {
 	readers map[string]int     // by leaf: how often its change is read
 	inputs  []*inputRun
 	result  *Result
+	place   int // of the input or operator at work, among all of the epoch
 }
 
 // Run computes one epoch: every Step's net change, given the inputs and what the
@@ -37,17 +38,43 @@ type epoch struct {
 func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{},
 		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}}}
-	err := e.begin(ctx, !w.Careful)
+	small := w.small()
+	err := e.use(ctx, small)
+	if err == nil {
+		err = e.Begin(ctx, small, !w.Careful)
+	}
 	if err == nil {
 		err = ep.run(ctx)
 	}
-	if clearErr := e.clear(context.WithoutCancel(ctx)); clearErr != nil {
+	if clearErr := e.Clear(context.WithoutCancel(ctx)); clearErr != nil {
 		err = errors.Join(err, clearErr)
 	}
 	if err != nil {
 		return nil, ep.explain(err)
 	}
 	return ep.result, nil
+}
+
+// smallBytes is the size of the files up to which an epoch is small: its rows fit into memory many times over.
+const smallBytes = 8 << 20
+
+func (w Work) small() bool {
+	if w.Careful {
+		return false
+	}
+	bytes := int64(0)
+	for _, in := range w.Inputs {
+		for _, f := range in.Files {
+			bytes += f.Size
+		}
+	}
+	return bytes <= smallBytes
+}
+
+// next goes on to the place of the next input or operator.
+func (ep *epoch) next() {
+	ep.place++
+	ep.At(ep.place)
 }
 
 func (ep *epoch) run(ctx context.Context) error {
@@ -71,7 +98,7 @@ func (ep *epoch) run(ctx context.Context) error {
 		}
 	}
 	for _, in := range ep.work.Inputs {
-		in.Scan = ep.narrowed(in)
+		ep.next()
 		in.Scan = ep.narrowed(in)
 		if err := ep.openInput(ctx, in); err != nil {
 			return err
@@ -185,13 +212,13 @@ func (ep *epoch) materialize(ctx context.Context, c *change) error {
 	if c.stored {
 		return nil
 	}
-	name, err := ep.table(ctx, "SELECT * FROM "+c.inserted)
+	name, err := ep.Make(ctx, "FROM "+c.inserted)
 	if err != nil {
 		return err
 	}
 	c.inserted, c.stored = name, true
 	if c.deleted != "" {
-		if c.deleted, err = ep.table(ctx, "SELECT * FROM "+c.deleted); err != nil {
+		if c.deleted, err = ep.Make(ctx, "FROM "+c.deleted); err != nil {
 			return err
 		}
 	}
@@ -200,11 +227,17 @@ func (ep *epoch) materialize(ctx context.Context, c *change) error {
 
 // countChange counts both sides of a change.
 func (ep *epoch) countChange(ctx context.Context, c *change) error {
+	inserted, known := ep.Rows(c.inserted)
+	deleted, also := ep.Rows(c.deleted)
+	if known && (also || c.deleted == "") {
+		c.counts = batch.Counts{Inserted: inserted, Deleted: deleted}
+		return nil
+	}
 	sql := "SELECT CAST(count(*) AS VARCHAR), '0' FROM " + c.inserted
 	if c.deleted != "" {
 		sql = fmt.Sprintf("SELECT CAST((SELECT count(*) FROM %s) AS VARCHAR), CAST((SELECT count(*) FROM %s) AS VARCHAR)", c.inserted, c.deleted)
 	}
-	rows, err := ep.conn.Text(ctx, sql)
+	rows, err := ep.Conn.Text(ctx, sql)
 	if err != nil {
 		return err
 	}
@@ -276,12 +309,14 @@ func (ep *epoch) incremental(ctx context.Context, s Step) (*change, error) {
 		inputs[leaf] = ep.changeOf(leaf, columns)
 	}
 	for _, o := range p.Steps {
+		ep.next()
 		out, err := ep.operator(ctx, s, o, inputs)
 		if err != nil {
 			return nil, fmt.Errorf("operator %s: %w", o.Name(), err)
 		}
 		inputs[o.Name()] = out
 	}
+	ep.next()
 	return ep.finish(ctx, p, inputs)
 }
 
@@ -325,18 +360,19 @@ func (ep *epoch) finish(ctx context.Context, p *Program, inputs map[string]*chan
 
 // consolidate leaves the net difference: a row both taken back and inserted is no change.
 func (ep *epoch) consolidate(ctx context.Context, c *change, deleted string) error {
-	net, err := ep.table(ctx, fmt.Sprintf("SELECT * EXCLUDE (sf$w), CAST(sum(sf$w) AS BIGINT) AS sf$n FROM (SELECT *, 1 AS sf$w FROM %s UNION ALL SELECT *, -1 FROM %s) GROUP BY ALL HAVING sum(sf$w) <> 0",
+	net, err := ep.Make(ctx, fmt.Sprintf("SELECT * EXCLUDE (sf$w), CAST(sum(sf$w) AS BIGINT) AS sf$n FROM (SELECT *, 1 AS sf$w FROM %s UNION ALL SELECT *, -1 FROM %s) GROUP BY ALL HAVING sum(sf$w) <> 0",
 		c.inserted, deleted))
 	if err != nil {
 		return err
 	}
-	rows, err := ep.conn.Text(ctx, "SELECT CAST(coalesce(sum(sf$n) FILTER (sf$n > 0), 0) AS VARCHAR), CAST(coalesce(-sum(sf$n) FILTER (sf$n < 0), 0) AS VARCHAR), "+
-		"CAST(coalesce(max(abs(sf$n)), 0) AS VARCHAR) FROM "+net)
+	most := int64(0)
+	c.counts = batch.Counts{}
+	err = ep.Integers(ctx, net, "sf$n", len(c.columns), func(n int64) {
+		c.counts.Inserted += max(n, 0)
+		c.counts.Deleted += max(-n, 0)
+		most = max(most, n, -n)
+	})
 	if err != nil {
-		return err
-	}
-	var most int64
-	if _, err := fmt.Sscan(*rows[0][0]+" "+*rows[0][1]+" "+*rows[0][2], &c.counts.Inserted, &c.counts.Deleted, &most); err != nil {
 		return err
 	}
 	c.inserted, c.deleted, c.stored = repeated(c.columns, net, "sf$n", most), repeated(c.columns, net, "-sf$n", most), true
@@ -400,15 +436,14 @@ func (ep *epoch) runBody(ctx context.Context, p *Program, inputs map[string]*cha
 			return "", err
 		}
 	}
-	return ep.table(ctx, "SELECT * FROM ("+p.Body+"\n)")
+	return ep.MakeOnce(ctx, "SELECT * FROM ("+p.Body+"\n)", compile.ColumnList(p.Columns))
 }
 
 // bindName makes a relation's name mean the rows of a query until it is bound again.
 func (e *Engine) bindName(ctx context.Context, leaf, sql string) error {
-	if schema, _, ok := strings.Cut(leaf, "."); ok {
-		if err := e.conn.Exec(ctx, "CREATE SCHEMA IF NOT EXISTS "+bound.Ident(schema)); err != nil {
-			return err
-		}
+	schema, name, ok := strings.Cut(leaf, ".")
+	if !ok {
+		schema, name = "", leaf
 	}
-	return e.conn.Exec(ctx, "CREATE OR REPLACE VIEW "+compile.LeafTable(leaf)+" AS "+sql)
+	return e.Bind(ctx, schema, name, sql)
 }

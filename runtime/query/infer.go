@@ -17,7 +17,7 @@ func (e *Engine) Infer(ctx context.Context, s batch.Scan, files []batch.File) (b
 	if len(sample) == 0 {
 		return nil, &Error{Summary: "No files to infer columns from", Detail: "No matching file was found. Put one in place, or declare columns."}
 	}
-	rows, err := e.conn.Text(ctx, "SELECT column_name, column_type FROM (DESCRIBE "+scan.Inference(s, sample)+")")
+	rows, err := e.Conn.Text(ctx, "SELECT column_name, column_type FROM (DESCRIBE "+scan.Inference(s, sample)+")")
 	if err != nil {
 		return nil, &Error{Summary: "Columns cannot be inferred", Detail: "Reading a sample of the files failed: " + compile.FirstLine(err.Error()) + ". Declare columns, or mend or exclude the file."}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/scan"
 )
 
@@ -92,12 +93,24 @@ func (ep *epoch) openStrict(ctx context.Context, run *inputRun, c *change, plan 
 		}
 		c.counts = batch.Counts{Inserted: run.result.Rows}
 	}
+	if ep.Small && ep.readers[strings.ToLower(run.input.Relation)] > 0 {
+		return ep.keepInput(ctx, c)
+	}
 	return ep.store(ctx, strings.ToLower(run.input.Relation), c)
+}
+
+// keepInput reads a small input into a table: the statements that use it are then the same in every epoch.
+func (ep *epoch) keepInput(ctx context.Context, c *change) (err error) {
+	if c.inserted, err = ep.MakeOnce(ctx, "FROM "+c.inserted, compile.ColumnList(c.columns)); err != nil {
+		return err
+	}
+	c.stored = true
+	return ep.countChange(ctx, c)
 }
 
 // countWith fills the rows per file from a query of path and number.
 func (r *inputRun) countWith(ctx context.Context, e *Engine, sql string) error {
-	rows, err := e.conn.Text(ctx, sql)
+	rows, err := e.Conn.Text(ctx, sql)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/memory"
+	"github.com/streamform/streamform/runtime/query/table"
 )
 
 // initKey marks in an operator's memory that it was computed once: an aggregate over nothing has a row.
@@ -165,12 +167,12 @@ func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from
 	for j, n := range names {
 		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", n, types[j], n))
 	}
-	table, err := r.table(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+from)
+	made, err := r.Make(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+from)
 	if err != nil {
 		return "", nil, err
 	}
-	sql := "SELECT " + strings.Join(append(asRemembered(compile.Numbered("k", len(r.k.KeyTypes)), r.k.KeyTypes), asRemembered(names, types)...), ", ") + " FROM " + table
-	keys, rows, err := r.encode(ctx, sql, len(r.k.KeyTypes))
+	keys, rows, err := r.Encode(ctx, made, table.Columns{Names: append(compile.Numbered("k", len(r.k.KeyTypes)), names...),
+		Types: append(slices.Clone(r.k.KeyTypes), types...), Key: len(r.k.KeyTypes)})
 	if err != nil {
 		return "", nil, err
 	}
@@ -178,50 +180,46 @@ func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from
 	for j, key := range keys {
 		grouped[string(key)] = append(grouped[string(key)], rows[j])
 	}
-	return table, grouped, nil
+	return made, grouped, nil
 }
 
-func (r *keyedRun) shelves(i int) multimap { return multimap{mem: r.mem, prefix: byte(i)} }
+func (r *keyedRun) shelves(i int) memory.Multimap {
+	return memory.Multimap{Mem: r.mem, Prefix: byte(i)}
+}
 
 // old loads the rows an input held for the keys, and makes a table of them.
-func (r *keyedRun) old(ctx context.Context, i int, keys []string) (string, map[string]*shelf, error) {
+func (r *keyedRun) old(ctx context.Context, i int, keys []string) (string, map[string]*memory.Shelf, error) {
 	return r.heldRows(ctx, r.shelves(i), r.k.InputTypes[i], keys)
 }
 
-func (r *keyedRun) heldRows(ctx context.Context, m multimap, types, keys []string) (string, map[string]*shelf, error) {
-	shelves, err := m.load(keys)
+func (r *keyedRun) heldRows(ctx context.Context, m memory.Multimap, types, keys []string) (string, map[string]*memory.Shelf, error) {
+	shelves, err := m.Load(keys)
 	if err != nil {
 		return "", nil, err
 	}
-	names := compile.Numbered("c", len(types))
-	var columns, casts []string
-	for j, n := range names {
-		columns = append(columns, n+" "+types[j])
-		casts = append(casts, fmt.Sprintf("CAST(NULL AS %s) AS %s", remembered(types[j]), n))
-	}
-	l, err := r.loader(ctx, columns, casts)
+	l, err := r.Loader(compile.Numbered("c", len(types)), types)
 	if err != nil {
 		return "", nil, err
 	}
-	defer l.release()
+	defer l.Release()
 	for _, k := range keys {
 		if s := shelves[k]; s != nil {
-			if err := s.rows(func(row []byte) error { return l.append(row) }); err != nil {
+			if err := s.Rows(func(row []byte) error { return l.Append(ctx, row) }); err != nil {
 				return "", nil, err
 			}
 		}
 	}
-	table, err := l.finish(ctx)
-	return table, shelves, err
+	held, err := l.Table(ctx)
+	return held, shelves, err
 }
 
 // rememberInput writes an input's new rows.
-func (r *keyedRun) rememberInput(relation string, i int, loaded map[string]*shelf) error {
+func (r *keyedRun) rememberInput(relation string, i int, loaded map[string]*memory.Shelf) error {
 	d := r.deltas[i]
 	if d == nil {
 		return nil
 	}
-	m, err := r.shelves(i).change(d.added, d.removed, loaded)
+	m, err := r.shelves(i).Change(d.added, d.removed, loaded)
 	if err != nil {
 		return err
 	}
@@ -244,7 +242,7 @@ func (r *keyedRun) atMostOne(ctx context.Context, relation string, after []strin
 	if err != nil {
 		return err
 	}
-	found, err := r.conn.Text(ctx, sql)
+	found, err := r.Conn.Text(ctx, sql)
 	if err != nil {
 		return err
 	}
@@ -339,7 +337,7 @@ func (r *keyedRun) after(i int, before string, d *keyedDelta) string {
 func (r *keyedRun) product(ctx context.Context, relation string, c *change) error {
 	left, right := r.deltas[0], r.deltas[1]
 	var plus, minus []string
-	shelves := [2]map[string]*shelf{}
+	shelves := [2]map[string]*memory.Shelf{}
 	if left != nil {
 		table, held, err := r.old(ctx, 1, r.keysOf(left))
 		if err != nil {

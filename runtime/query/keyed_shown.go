@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/memory"
 )
 
 // shownPrefix begins the entries of the rows an operator has given, behind those of its inputs.
@@ -24,19 +25,19 @@ func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, key
 	if err != nil {
 		return err
 	}
-	shown := multimap{mem: r.mem, prefix: shownPrefix}
+	shown := memory.Multimap{Mem: r.mem, Prefix: shownPrefix}
 	was, shelves, err := r.heldRows(ctx, shown, r.k.OutputTypes, keys)
 	if err != nil {
 		return err
 	}
 	removed := make(map[string][][]byte, len(shelves))
 	for k, s := range shelves {
-		if err := s.rows(func(row []byte) error { removed[k] = append(removed[k], row); return nil }); err != nil {
+		if err := s.Rows(func(row []byte) error { removed[k] = append(removed[k], row); return nil }); err != nil {
 			return err
 		}
 	}
 	dropUnchanged(rows, removed)
-	m, err := shown.change(rows, removed, nil)
+	m, err := shown.Change(rows, removed, nil)
 	if err != nil {
 		return err
 	}

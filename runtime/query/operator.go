@@ -2,9 +2,12 @@ package query
 
 import (
 	"context"
+	"encoding/binary"
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/table"
+	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -32,7 +35,7 @@ func (ep *epoch) aggregate(ctx context.Context, s Step, a compile.Aggregate, inp
 	if err != nil {
 		return nil, err
 	}
-	now, err := ep.table(ctx, sql)
+	now, err := ep.Make(ctx, sql)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +98,7 @@ func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate
 	if err != nil {
 		return nil, err
 	}
-	merged, err := ep.table(ctx, mergeSQL(a, now, before))
+	merged, err := ep.Make(ctx, mergeSQL(a, now, before))
 	if err != nil {
 		return nil, err
 	}
@@ -165,26 +168,25 @@ func corrected(a compile.Aggregate, merged string) *change {
 
 // loadOld makes a table of remembered partials, each with the number of the row it belongs to.
 func (ep *epoch) loadOld(ctx context.Context, a compile.Aggregate, old [][]byte) (string, error) {
-	columns := []string{"i BIGINT"}
-	casts := []string{"CAST(NULL AS BIGINT) AS i"}
-	for i, p := range a.PartialNames() {
-		columns = append(columns, p+" "+a.PartialTypes[i])
-		casts = append(casts, fmt.Sprintf("CAST(NULL AS %s) AS %s", remembered(a.PartialTypes[i]), p))
-	}
-	l, err := ep.loader(ctx, columns, casts)
+	l, err := ep.Loader(append([]string{"i"}, a.PartialNames()...), append([]string{"BIGINT"}, a.PartialTypes...))
 	if err != nil {
 		return "", err
 	}
-	defer l.release()
+	defer l.Release()
 	for i, v := range old {
 		if v == nil {
 			continue
 		}
-		if err := l.append(rowNumber(i), v); err != nil {
+		if err := l.Append(ctx, rowNumber(i), v); err != nil {
 			return "", err
 		}
 	}
-	return l.finish(ctx)
+	return l.Table(ctx)
+}
+
+// rowNumber encodes a row's number as the row format does a BIGINT.
+func rowNumber(i int) []byte {
+	return binary.LittleEndian.AppendUint64([]byte{1}, uint64(i))
 }
 
 func (ep *epoch) remember(relation string, r Remember) {
@@ -193,14 +195,16 @@ func (ep *epoch) remember(relation string, r Remember) {
 	}
 }
 
-// encodeGroups encodes a table of groups and partials as keys and values, in row order.
-func (ep *epoch) encodeGroups(ctx context.Context, a compile.Aggregate, table string) (keys, values [][]byte, err error) {
-	sql := "SELECT " + strings.Join(append(asRemembered(a.GroupNames(), a.GroupTypes), asRemembered(a.PartialNames(), a.PartialTypes)...), ", ") +
-		" FROM " + table
+// encodeGroups encodes a table that begins with groups and partials as keys and values, in row order.
+func (ep *epoch) encodeGroups(ctx context.Context, a compile.Aggregate, from string) (keys, values [][]byte, err error) {
 	if a.Scalar() && len(a.PartialTypes) == 0 {
 		return [][]byte{{}}, [][]byte{{}}, nil
 	}
-	return ep.encode(ctx, sql, len(a.GroupTypes))
+	return ep.Encode(ctx, from, groupColumns(a))
+}
+
+func groupColumns(a compile.Aggregate) table.Columns {
+	return table.Columns{Names: append(a.GroupNames(), a.PartialNames()...), Types: append(slices.Clone(a.GroupTypes), a.PartialTypes...), Key: len(a.GroupTypes)}
 }
 
 // rememberMerged remembers merged groups; one without rows is forgotten.
@@ -210,64 +214,32 @@ func (ep *epoch) rememberMerged(ctx context.Context, relation string, a compile.
 		return err
 	}
 	if a.Retracts && !a.Scalar() {
-		gone, err := ep.conn.Text(ctx, fmt.Sprintf("SELECT CAST(i AS VARCHAR) FROM (SELECT row_number() OVER () - 1 AS i, * FROM %s) WHERE p%d = 0", merged, a.Counter))
+		i := 0
+		err := ep.Integers(ctx, merged, fmt.Sprintf("p%d", a.Counter), len(a.GroupTypes)+a.Counter, func(n int64) {
+			if n == 0 {
+				values[i] = nil
+			}
+			i++
+		})
 		if err != nil {
 			return err
-		}
-		for _, r := range gone {
-			var i int
-			if _, err := fmt.Sscan(*r[0], &i); err != nil {
-				return err
-			}
-			values[i] = nil
 		}
 	}
 	ep.remember(relation, Remember{Operator: a.ID, Keys: keys, Values: values})
 	return nil
 }
 
-// remembered is the type a value has while it is remembered: enumerations are kept by name.
-func remembered(t string) string {
-	from := strings.Index(t, "ENUM(")
-	if from < 0 || strings.Count(t[:from], `"`)%2 == 1 {
-		return t
-	}
-	quoted := false
-	for i := from; i < len(t); i++ {
-		switch {
-		case t[i] == '\'':
-			quoted = !quoted
-		case t[i] == ')' && !quoted:
-			return t[:from] + "VARCHAR" + remembered(t[i+1:])
-		}
-	}
-	return t
-}
-
-func asRemembered(names, types []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = fmt.Sprintf("CAST(%s AS %s) AS %s", n, remembered(types[i]), n)
-	}
-	return out
-}
-
 // rowsOf reads an aggregate's output from its memory.
 func (e *Engine) rowsOf(ctx context.Context, a compile.Aggregate, mem Memory) (string, error) {
-	var columns, casts []string
-	names, types := append(a.GroupNames(), a.PartialNames()...), append(append([]string{}, a.GroupTypes...), a.PartialTypes...)
-	for i, n := range names {
-		columns = append(columns, n+" "+types[i])
-		casts = append(casts, fmt.Sprintf("CAST(NULL AS %s) AS %s", remembered(types[i]), n))
-	}
-	l, err := e.loader(ctx, columns, casts)
+	c := groupColumns(a)
+	l, err := e.Loader(c.Names, c.Types)
 	if err != nil {
 		return "", err
 	}
-	defer l.release()
-	if err := mem.Scan(func(key, value []byte) error { return l.append(key, value) }); err != nil {
+	defer l.Release()
+	if err := mem.Scan(func(key, value []byte) error { return l.Append(ctx, key, value) }); err != nil {
 		return "", fmt.Errorf("reading keyed data: %w", err)
 	}
-	table, err := l.finish(ctx)
-	return "(SELECT " + strings.Join(compile.OutputList(a.Aggregate), ", ") + " FROM " + table + ")", err
+	held, err := l.Table(ctx)
+	return "(SELECT " + strings.Join(compile.OutputList(a.Aggregate), ", ") + " FROM " + held + ")", err
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/statement"
 )
 
@@ -36,22 +37,10 @@ func NewCompiler(ctx context.Context, workers int) (*Compiler, error) {
 type Error = statement.Error
 
 // Memory is what one operator remembered up to the last commit.
-type Memory interface {
-	// Get returns the values of the keys, nil where there is none.
-	Get(keys [][]byte) ([][]byte, error)
-	// Scan visits all keys in any order; key and value are valid during the call only.
-	Scan(fn func(key, value []byte) error) error
-	// Blocks visits the append-only blocks in the order they were appended.
-	Blocks(fn func(block []byte) error) error
-}
+type Memory = memory.Memory
 
 // Remember is what one operator's memory gains in an epoch.
-type Remember struct {
-	Operator string
-	Keys     [][]byte // unique within an epoch
-	Values   [][]byte // nil deletes the key
-	Blocks   [][]byte // appended after the ones there are
-}
+type Remember = memory.Remember
 
 // Step is one relation to compute in an epoch. Steps are in topological order.
 type Step struct {

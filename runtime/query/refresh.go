@@ -22,7 +22,8 @@ func (ep *epoch) refresh(ctx context.Context, s Step) (*change, error) {
 			return nil, err
 		}
 	}
-	now, err := ep.table(ctx, "SELECT * FROM ("+p.Body+"\n)")
+	ep.next()
+	now, err := ep.MakeOnce(ctx, "SELECT * FROM ("+p.Body+"\n)", compile.ColumnList(p.Columns))
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func (ep *epoch) wholeInput(ctx context.Context, s Step, leaf string, in *change
 			return "", err
 		}
 		if in.counts.Inserted > 0 {
-			blocks, err := ep.blocks(ctx, "SELECT * FROM "+in.inserted)
+			blocks, err := ep.Blocks(ctx, "FROM "+in.inserted)
 			if err != nil {
 				return "", err
 			}

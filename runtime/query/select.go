@@ -41,21 +41,28 @@ func (e *Engine) Select(ctx context.Context, r Reading) (*Rows, error) {
 
 func (e *Engine) selectOnce(ctx context.Context, r Reading) (*Rows, error) {
 	// Reading files with malformed records goes on after failed statements.
-	err := e.begin(ctx, !slices.ContainsFunc(r.Sources, func(s FileRows) bool {
+	if err := e.beginReading(ctx, !slices.ContainsFunc(r.Sources, func(s FileRows) bool {
 		return slices.ContainsFunc(s.Files, func(f batch.File) bool { return f.Careful })
-	}))
-	if err != nil {
+	})); err != nil {
 		return nil, err
 	}
 	rows, err := e.answer(ctx, r)
 	if err != nil {
-		return nil, errors.Join(err, e.clear(context.WithoutCancel(ctx)))
+		return nil, errors.Join(err, e.Clear(context.WithoutCancel(ctx)))
 	}
 	return rows, nil
 }
 
+// beginReading starts what is not an epoch, on the database with all threads.
+func (e *Engine) beginReading(ctx context.Context, transaction bool) error {
+	if err := e.use(ctx, false); err != nil {
+		return err
+	}
+	return e.Begin(ctx, false, transaction)
+}
+
 func (e *Engine) answer(ctx context.Context, r Reading) (*Rows, error) {
-	s, err := statement.Parse(ctx, e.conn, r.SQL)
+	s, err := statement.Parse(ctx, e.Conn, r.SQL)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +75,7 @@ func (e *Engine) answer(ctx context.Context, r Reading) (*Rows, error) {
 			return nil, err
 		}
 	}
-	columns, err := compile.Bind(ctx, e.conn, s)
+	columns, err := compile.Bind(ctx, e.Conn, s)
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +88,11 @@ func (e *Engine) answer(ctx context.Context, r Reading) (*Rows, error) {
 	for _, n := range names {
 		list = append(list, "CAST("+n+" AS VARCHAR)")
 	}
-	rows, err := e.conn.Open(ctx, fmt.Sprintf("SELECT %s FROM (%s\n) t(%s)", strings.Join(list, ", "), s.Body, strings.Join(names, ", ")))
+	rows, err := e.Conn.Open(ctx, fmt.Sprintf("SELECT %s FROM (%s\n) t(%s)", strings.Join(list, ", "), s.Body, strings.Join(names, ", ")))
 	if err != nil {
 		return nil, &Error{Summary: "The query failed", Detail: statement.Sentence(compile.FirstLine(err.Error()))}
 	}
-	return result.New(columns, rows, func() error { return e.clear(context.WithoutCancel(ctx)) }), nil
+	return result.New(columns, rows, func() error { return e.Clear(context.WithoutCancel(ctx)) }), nil
 }
 
 // reading binds the relations of one ad-hoc query.
@@ -213,7 +220,7 @@ func (e *Engine) held(ctx context.Context, h Held) (string, error) {
 }
 
 func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
-	table, err := e.emptyTable(ctx, compile.ColumnList(t.Columns))
+	table, err := e.Empty(ctx, compile.ColumnList(t.Columns))
 	if err != nil {
 		return "", err
 	}
@@ -231,7 +238,7 @@ func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
 			}
 			values[i] = "(" + strings.Join(cells, ", ") + ")"
 		}
-		if err := e.conn.Exec(ctx, "INSERT INTO "+table+" VALUES "+strings.Join(values, ", ")); err != nil {
+		if err := e.Conn.Exec(ctx, "INSERT INTO "+table+" VALUES "+strings.Join(values, ", ")); err != nil {
 			return "", err
 		}
 		rows = rows[n:]
@@ -241,11 +248,11 @@ func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
 
 // Load runs fn on everything a view holds as an insert-only change: for a new sink, or one that replaces its content.
 func (e *Engine) Load(ctx context.Context, h Held, fn func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error) error {
-	if err := e.begin(ctx, true); err != nil {
+	if err := e.beginReading(ctx, true); err != nil {
 		return err
 	}
 	err := e.load(ctx, h, fn)
-	return errors.Join(err, e.clear(context.WithoutCancel(ctx)))
+	return errors.Join(err, e.Clear(context.WithoutCancel(ctx)))
 }
 
 func (e *Engine) load(ctx context.Context, h Held, fn func(context.Context, batch.Change, batch.Counts, *Stager) error) error {
@@ -253,7 +260,7 @@ func (e *Engine) load(ctx context.Context, h Held, fn func(context.Context, batc
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", h.Relation, err)
 	}
-	table, err := e.table(ctx, "SELECT * FROM "+rows)
+	table, err := e.Make(ctx, "SELECT * FROM "+rows)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", h.Relation, err)
 	}

@@ -38,7 +38,7 @@ func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Form
 	}
 	out := Written{Path: path, Columns: map[string]map[string]string{}}
 	sql := "COPY (" + query + ") TO " + bound.Text(path) + " (" + strings.Join(options, ", ") + ")"
-	err := s.engine.conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
+	err := s.engine.Conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
 		for i, name := range columns {
 			switch name {
 			case "count", "Count":
@@ -98,5 +98,5 @@ func number(v driver.Value) int64 {
 
 // Query returns a small result as text, NULL as nil.
 func (s *Stager) Query(ctx context.Context, query string) ([][]*string, error) {
-	return s.engine.conn.Text(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ("+query+")")
+	return s.engine.Conn.Text(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ("+query+")")
 }

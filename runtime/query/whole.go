@@ -14,12 +14,13 @@ func (e *Engine) Nothing(ctx context.Context, columns batch.Schema, fn func(ctx 
 
 // whole makes everything a view holds its change.
 func (ep *epoch) whole(ctx context.Context, s Step) error {
+	ep.next()
 	rows, err := ep.held(ctx, Held{Relation: s.Relation, Program: s.Program, Memory: s.Memory})
 	if err != nil {
 		return err
 	}
 	c := &change{columns: s.Program.Columns, appendOnly: s.Program.AppendOnly, stored: true}
-	if c.inserted, err = ep.table(ctx, "SELECT * FROM "+rows); err != nil {
+	if c.inserted, err = ep.Make(ctx, "FROM "+rows); err != nil {
 		return err
 	}
 	if err := ep.countChange(ctx, c); err != nil {

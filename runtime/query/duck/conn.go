@@ -7,11 +7,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
+	"runtime/cgo"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
+	"github.com/apache/arrow-go/v18/arrow/memory"
 	"github.com/duckdb/duckdb-go/v2"
+	"github.com/duckdb/duckdb-go/v2/arrowmapping"
+	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
 // Conn is one connection to a database in memory of its own. It is used by one goroutine at a time.
@@ -20,6 +25,17 @@ type Conn struct {
 	conn      driver.Conn
 	arrow     *duckdb.Arrow
 	settings  []string
+
+	// What Keep and Fill need: the driver has no prepared statement that gives vectors, nor a table function that takes them.
+	raw        mapping.Connection
+	options    arrowmapping.ArrowOptions
+	handle     cgo.Handle
+	slots      map[int64]*Table
+	statements map[string]*prepared
+	layouts    map[int]*layout    // by number
+	numbered   *int               // layouts that there ever were
+	hold       arrow.Array        // vectorSize integers: see filledLayout
+	named      map[string]*layout // of texts that are not kept, by their columns
 }
 
 // Open starts a database and runs the given settings on it.
@@ -36,7 +52,14 @@ func Open(ctx context.Context, settings ...string) (*Conn, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("opening DuckDB's Arrow interface: %w", err), conn.Close(), connector.Close())
 	}
-	c := &Conn{connector: connector, conn: conn, arrow: a, settings: settings}
+	c := &Conn{connector: connector, conn: conn, arrow: a, settings: settings,
+		slots: map[int64]*Table{}, statements: map[string]*prepared{}, named: map[string]*layout{}, layouts: map[int]*layout{}, numbered: new(int), hold: integers(vectorSize)}
+	if c.raw, err = rawConnection(conn); err == nil {
+		err = c.registerRows()
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("opening DuckDB's vectors: %w", err), conn.Close(), connector.Close())
+	}
 	// An ASOF join of few rows as a nested loop mixes up its columns (DuckDB 1.5).
 	common := []string{"SET asof_loop_join_threshold = 0", "SET TimeZone = 'UTC'", "SET arrow_lossless_conversion = true", "SET autoinstall_known_extensions = false", "SET autoload_known_extensions = false"}
 	for _, s := range append(common, settings...) {
@@ -44,7 +67,26 @@ func Open(ctx context.Context, settings ...string) (*Conn, error) {
 			return nil, errors.Join(err, c.Close())
 		}
 	}
+	arrowmapping.ConnectionGetArrowOptions(c.raw, &c.options)
 	return c, nil
+}
+
+func integers(n int) arrow.Array {
+	b := array.NewInt64Builder(memory.DefaultAllocator)
+	defer b.Release()
+	b.AppendEmptyValues(n)
+	return b.NewArray()
+}
+
+// rawConnection is the handle inside the driver's connection, which it does not give away.
+func rawConnection(c driver.Conn) (mapping.Connection, error) {
+	field := reflect.Indirect(reflect.ValueOf(c)).FieldByName("conn")
+	if field.IsValid() && field.Kind() == reflect.Struct {
+		if field = field.FieldByName("Ptr"); field.IsValid() && field.Kind() == reflect.UnsafePointer && !field.IsNil() {
+			return mapping.Connection{Ptr: field.UnsafePointer()}, nil
+		}
+	}
+	return mapping.Connection{}, errors.New("this version of the DuckDB driver is not known")
 }
 
 // Invalidated reports that an internal fault of DuckDB has ended the database.
@@ -64,7 +106,16 @@ func (c *Conn) Reopen(ctx context.Context) error {
 }
 
 // Close ends the connection and its database.
-func (c *Conn) Close() error { return errors.Join(c.conn.Close(), c.connector.Close()) }
+func (c *Conn) Close() error {
+	c.Clear()
+	c.forgetStatements()
+	if c.options.Ptr != nil {
+		arrowmapping.DestroyArrowOptions(&c.options)
+	}
+	err := errors.Join(c.conn.Close(), c.connector.Close())
+	c.handle.Delete()
+	return err
+}
 
 // Exec runs statements without a result.
 func (c *Conn) Exec(ctx context.Context, sql string) error {
@@ -133,21 +184,8 @@ func (c *Conn) Value(ctx context.Context, sql string) (string, error) {
 	return *rows[0][0], nil
 }
 
-// Schema is the Arrow schema of a query's result.
-func (c *Conn) Schema(ctx context.Context, sql string) (*arrow.Schema, error) {
-	r, err := c.Reader(ctx, "SELECT * FROM ("+sql+") LIMIT 0")
-	if err != nil {
-		return nil, err
-	}
-	defer r.Release()
-	return r.Schema(), nil
-}
-
-// Load makes a table of the given columns ("name TYPE", …) and fills it with batches. The batches stay the caller's.
-func (c *Conn) Load(ctx context.Context, table string, columns []string, batches []arrow.RecordBatch) error {
-	if err := c.Exec(ctx, "CREATE TABLE "+table+"("+strings.Join(columns, ", ")+")"); err != nil {
-		return fmt.Errorf("making table %s: %w", table, err)
-	}
+// Insert adds batches to a table, column by column. The batches stay the caller's.
+func (c *Conn) Insert(ctx context.Context, table string, batches []arrow.RecordBatch) error {
 	if len(batches) == 0 {
 		return nil
 	}

@@ -1,43 +1,43 @@
-package query
+package memory
 
 import (
 	"encoding/binary"
 	"fmt"
 )
 
-// multimap keeps many rows per key in keyed data. A key's rows lie in chunks, numbered
+// Multimap keeps many rows per key in keyed data. A key's rows lie in chunks, numbered
 // from 0: the entry prefix, key, chunk number → rows, each behind its length as a varint. Chunk 0 begins with
 // the number of chunks. Adding a row touches the last chunk and chunk 0 only.
-type multimap struct {
-	mem    Memory
-	prefix byte
+type Multimap struct {
+	Mem    Memory
+	Prefix byte // of its entries, among those of the operator
 }
 
 // chunkBytes is the size from which a chunk is left alone.
 const chunkBytes = 2048
 
-func (m multimap) entry(key string, chunk uint64) []byte {
-	out := binary.AppendUvarint([]byte{m.prefix}, uint64(len(key)))
+func (m Multimap) entry(key string, chunk uint64) []byte {
+	out := binary.AppendUvarint([]byte{m.Prefix}, uint64(len(key)))
 	return binary.AppendUvarint(append(out, key...), chunk)
 }
 
-// shelf is the chunks of one key, as far as they were read.
-type shelf struct {
+// Shelf is the chunks of one key, as far as they were read.
+type Shelf struct {
 	count  uint64            // chunks there are
 	chunks map[uint64][]byte // rows only, without the count
 }
 
 // heads reads chunk 0 of each key; a key without rows has no shelf.
-func (m multimap) heads(keys []string) (map[string]*shelf, error) {
+func (m Multimap) heads(keys []string) (map[string]*Shelf, error) {
 	entries := make([][]byte, len(keys))
 	for i, k := range keys {
 		entries[i] = m.entry(k, 0)
 	}
-	values, err := m.mem.Get(entries)
+	values, err := m.Mem.Get(entries)
 	if err != nil {
 		return nil, fmt.Errorf("reading keyed data: %w", err)
 	}
-	out := make(map[string]*shelf, len(keys))
+	out := make(map[string]*Shelf, len(keys))
 	for i, v := range values {
 		if v == nil {
 			continue
@@ -46,13 +46,13 @@ func (m multimap) heads(keys []string) (map[string]*shelf, error) {
 		if used <= 0 {
 			return nil, fmt.Errorf("reading keyed data: a damaged chunk")
 		}
-		out[keys[i]] = &shelf{count: n, chunks: map[uint64][]byte{0: v[used:]}}
+		out[keys[i]] = &Shelf{count: n, chunks: map[uint64][]byte{0: v[used:]}}
 	}
 	return out, nil
 }
 
 // fetch reads further chunks: all, or the last of each key.
-func (m multimap) fetch(shelves map[string]*shelf, all bool) error {
+func (m Multimap) fetch(shelves map[string]*Shelf, all bool) error {
 	var entries [][]byte
 	var where []func([]byte)
 	for key, s := range shelves {
@@ -71,7 +71,7 @@ func (m multimap) fetch(shelves map[string]*shelf, all bool) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	values, err := m.mem.Get(entries)
+	values, err := m.Mem.Get(entries)
 	if err != nil {
 		return fmt.Errorf("reading keyed data: %w", err)
 	}
@@ -84,8 +84,8 @@ func (m multimap) fetch(shelves map[string]*shelf, all bool) error {
 	return nil
 }
 
-// load reads all rows of the keys.
-func (m multimap) load(keys []string) (map[string]*shelf, error) {
+// Load reads all rows of the keys.
+func (m Multimap) Load(keys []string) (map[string]*Shelf, error) {
 	shelves, err := m.heads(keys)
 	if err != nil {
 		return nil, err
@@ -93,8 +93,8 @@ func (m multimap) load(keys []string) (map[string]*shelf, error) {
 	return shelves, m.fetch(shelves, true)
 }
 
-// rows visits the rows of a shelf whose chunks are all there.
-func (s *shelf) rows(fn func(row []byte) error) error {
+// Rows visits the rows of a shelf whose chunks are all there.
+func (s *Shelf) Rows(fn func(row []byte) error) error {
 	for c := range s.count {
 		if err := eachRow(s.chunks[c], fn); err != nil {
 			return err
@@ -117,8 +117,8 @@ func eachRow(chunk []byte, fn func(row []byte) error) error {
 	return nil
 }
 
-// change adds and removes rows. loaded holds the shelves that were read whole already; others are read as far as is needed.
-func (m multimap) change(added, removed map[string][][]byte, loaded map[string]*shelf) (Remember, error) {
+// Change adds and removes rows. loaded holds the shelves that were read whole already; others are read as far as is needed.
+func (m Multimap) Change(added, removed map[string][][]byte, loaded map[string]*Shelf) (Remember, error) {
 	r := &Remember{}
 	var grow, shrink []string
 	for k := range added {
@@ -135,8 +135,8 @@ func (m multimap) change(added, removed map[string][][]byte, loaded map[string]*
 	return *r, m.shrink(r, shrink, added, removed)
 }
 
-func (m multimap) grow(r *Remember, keys []string, added map[string][][]byte, loaded map[string]*shelf) error {
-	shelves := map[string]*shelf{}
+func (m Multimap) grow(r *Remember, keys []string, added map[string][][]byte, loaded map[string]*Shelf) error {
+	shelves := map[string]*Shelf{}
 	var unknown []string
 	for _, k := range keys {
 		if s, ok := loaded[k]; ok {
@@ -167,7 +167,7 @@ func (m multimap) grow(r *Remember, keys []string, added map[string][][]byte, lo
 }
 
 // append adds rows behind a shelf's last chunk.
-func (m multimap) append(r *Remember, key string, s *shelf, rows [][]byte) {
+func (m Multimap) append(r *Remember, key string, s *Shelf, rows [][]byte) {
 	last := s.count - 1
 	current := append([]byte(nil), s.chunks[last]...)
 	first := s.chunks[0]
@@ -193,13 +193,13 @@ func (m multimap) append(r *Remember, key string, s *shelf, rows [][]byte) {
 }
 
 // put writes a key's rows anew.
-func (m multimap) put(r *Remember, key string, rows [][]byte) {
-	m.append(r, key, &shelf{count: 1, chunks: map[uint64][]byte{0: nil}}, rows)
+func (m Multimap) put(r *Remember, key string, rows [][]byte) {
+	m.append(r, key, &Shelf{count: 1, chunks: map[uint64][]byte{0: nil}}, rows)
 }
 
 // shrink rewrites keys that lose rows.
-func (m multimap) shrink(r *Remember, keys []string, added, removed map[string][][]byte) error {
-	shelves, err := m.load(keys)
+func (m Multimap) shrink(r *Remember, keys []string, added, removed map[string][][]byte) error {
+	shelves, err := m.Load(keys)
 	if err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (m multimap) shrink(r *Remember, keys []string, added, removed map[string][
 		count := uint64(0)
 		if s := shelves[k]; s != nil {
 			count = s.count
-			if err := s.rows(drop); err != nil {
+			if err := s.Rows(drop); err != nil {
 				return err
 			}
 		}
@@ -239,7 +239,7 @@ func (m multimap) shrink(r *Remember, keys []string, added, removed map[string][
 	return nil
 }
 
-func (m multimap) rewrite(r *Remember, key string, had uint64, rows [][]byte) {
+func (m Multimap) rewrite(r *Remember, key string, had uint64, rows [][]byte) {
 	written := uint64(0)
 	if len(rows) > 0 {
 		before := len(r.Keys)

@@ -1,4 +1,4 @@
-package query
+package memory
 
 import (
 	"fmt"
@@ -53,7 +53,7 @@ func TestMultimap(t *testing.T) {
 		keys := []string{"", "a", "ab", strings.Repeat("k", 300), "\x00\x01"}
 		width := []int{3, 700, 5000}[g.IntN(3)]
 		for epoch := range 25 {
-			m := multimap{mem: mem, prefix: byte(seed % 2)}
+			m := Multimap{Mem: mem, Prefix: byte(seed % 2)}
 			added, removed := map[string][][]byte{}, map[string][][]byte{}
 			for range g.IntN(6) {
 				k := keys[g.IntN(len(keys))]
@@ -66,13 +66,13 @@ func TestMultimap(t *testing.T) {
 				row := strings.Repeat("x", g.IntN(width)) + fmt.Sprint(g.IntN(3))
 				added[k], model[k] = append(added[k], []byte(row)), append(model[k], row)
 			}
-			loaded := map[string]*shelf{}
+			loaded := map[string]*Shelf{}
 			if g.IntN(2) == 0 {
 				var err error
-				loaded, err = m.load(keys)
+				loaded, err = m.Load(keys)
 				require.NoError(t, err)
 			}
-			r, err := m.change(added, removed, loaded)
+			r, err := m.Change(added, removed, loaded)
 			require.NoError(t, err, "seed %d epoch %d", seed, epoch)
 			mem.apply(t, r)
 			requireRows(t, m, keys, model)
@@ -80,13 +80,13 @@ func TestMultimap(t *testing.T) {
 	}
 }
 
-func requireRows(t *testing.T, m multimap, keys []string, model map[string][]string) {
-	shelves, err := m.load(keys)
+func requireRows(t *testing.T, m Multimap, keys []string, model map[string][]string) {
+	shelves, err := m.Load(keys)
 	require.NoError(t, err)
 	for _, k := range keys {
 		got := []string{}
 		if s := shelves[k]; s != nil {
-			require.NoError(t, s.rows(func(row []byte) error { got = append(got, string(row)); return nil }))
+			require.NoError(t, s.Rows(func(row []byte) error { got = append(got, string(row)); return nil }))
 		}
 		want := append([]string{}, model[k]...)
 		slices.Sort(got)
@@ -96,8 +96,8 @@ func requireRows(t *testing.T, m multimap, keys []string, model map[string][]str
 }
 
 func TestMultimapRefusesWhatIsNotHeld(t *testing.T) {
-	m := multimap{mem: keyedMap{}}
-	_, err := m.change(nil, map[string][][]byte{"k": {[]byte("row")}}, nil)
+	m := Multimap{Mem: keyedMap{}}
+	_, err := m.Change(nil, map[string][][]byte{"k": {[]byte("row")}}, nil)
 	require.Error(t, err)
 }
 

@@ -1,0 +1,94 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/memory"
+	"github.com/streamform/streamform/runtime/query/table"
+)
+
+// namesAndTypes splits columns, names quoted as SQL needs.
+func namesAndTypes(columns batch.Schema) (names, types []string) {
+	for _, c := range columns {
+		names, types = append(names, bound.Ident(c.Name)), append(types, c.Type)
+	}
+	return names, types
+}
+
+// countRows encodes how a change moves the number of each distinct row.
+func (e *Engine) countRows(ctx context.Context, c *change, mem Memory) (Remember, error) {
+	names, types := namesAndTypes(c.columns)
+	columns := table.Columns{Names: names, Types: types, Key: len(names)}
+	rows, _, err := e.Encode(ctx, c.inserted, columns)
+	if err != nil {
+		return Remember{}, err
+	}
+	moves := make([]int64, len(rows), 2*len(rows))
+	for i := range moves {
+		moves[i] = 1
+	}
+	if c.deleted != "" {
+		gone, _, err := e.Encode(ctx, c.deleted, columns)
+		if err != nil {
+			return Remember{}, err
+		}
+		for range gone {
+			moves = append(moves, -1)
+		}
+		rows = append(rows, gone...)
+	}
+	return memory.Counted(mem, rows, moves)
+}
+
+// loadCounted makes a table of rows kept by content, each as often as it is there.
+func (e *Engine) loadCounted(ctx context.Context, columns batch.Schema, mem Memory) (string, error) {
+	l, err := e.Loader(namesAndTypes(columns))
+	if err != nil {
+		return "", err
+	}
+	defer l.Release()
+	err = mem.Scan(func(key, value []byte) error {
+		for range memory.Count(value) {
+			if err := l.Append(ctx, key); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return "", fmt.Errorf("reading rows: %w", err)
+	}
+	return l.Table(ctx)
+}
+
+// loadBlocks makes a table of the rows of all blocks.
+func (e *Engine) loadBlocks(ctx context.Context, columns batch.Schema, mem Memory) (string, error) {
+	names, types := namesAndTypes(columns)
+	return e.LoadBlocks(ctx, names, types, mem.Blocks)
+}
+
+// holdResult remembers a view's rows where no operator below does.
+func (ep *epoch) holdResult(ctx context.Context, s Step, c *change) error {
+	if c.counts == (batch.Counts{}) {
+		return nil
+	}
+	if s.Program.AppendOnly {
+		blocks, err := ep.Blocks(ctx, "FROM "+c.inserted)
+		if err != nil {
+			return err
+		}
+		ep.remember(s.Relation, Remember{Operator: compile.ResultID, Blocks: blocks})
+		return nil
+	}
+	r, err := ep.countRows(ctx, c, s.Memory(compile.ResultID))
+	if err != nil {
+		return err
+	}
+	r.Operator = compile.ResultID
+	ep.remember(s.Relation, r)
+	return nil
+}

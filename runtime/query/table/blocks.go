@@ -1,0 +1,84 @@
+package table
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/ipc"
+)
+
+// blockRows bounds the rows of one block.
+const blockRows = 1 << 16
+
+// Blocks encodes a query's rows as Arrow streams, each of at most blockRows rows or so.
+func (s *Set) Blocks(ctx context.Context, sql string) ([][]byte, error) {
+	var out [][]byte
+	var buf bytes.Buffer
+	var w *ipc.Writer
+	n := int64(0)
+	flush := func() error {
+		if w == nil {
+			return nil
+		}
+		err := w.Close()
+		out = append(out, bytes.Clone(buf.Bytes()))
+		buf.Reset()
+		w, n = nil, 0
+		return err
+	}
+	err := s.Batches(ctx, sql, func(b arrow.RecordBatch) error {
+		if w == nil {
+			w = ipc.NewWriter(&buf, ipc.WithSchema(b.Schema()), ipc.WithZstd())
+		}
+		if err := w.Write(b); err != nil {
+			return fmt.Errorf("encoding rows: %w", err)
+		}
+		if n += b.NumRows(); n >= blockRows {
+			return flush()
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, flush()
+}
+
+// LoadBlocks makes a table, whose columns have the given names and types, of the rows of all blocks that each visits.
+func (s *Set) LoadBlocks(ctx context.Context, names, types []string, each func(func(block []byte) error) error) (string, error) {
+	l, err := s.Loader(names, types)
+	if err != nil {
+		return "", err
+	}
+	defer l.Release()
+	if !plain(types) { // enumerations are text only row by row
+		if err := l.spill(ctx); err != nil {
+			return "", err
+		}
+	}
+	err = each(func(block []byte) error {
+		r, err := ipc.NewReader(bytes.NewReader(block))
+		if err != nil {
+			return fmt.Errorf("decoding rows: %w", err)
+		}
+		defer r.Release()
+		for r.Next() {
+			b := r.RecordBatch()
+			b.Retain()
+			l.batches, l.rows = append(l.batches, b), l.rows+b.NumRows()
+		}
+		if r.Err() != nil {
+			return fmt.Errorf("decoding rows: %w", r.Err())
+		}
+		if l.table != "" || l.rows >= mostRows {
+			return l.spill(ctx)
+		}
+		return nil
+	})
+	if err != nil {
+		return "", err
+	}
+	return l.Table(ctx)
+}

@@ -1,0 +1,182 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/streamform/streamform/runtime/query/rows"
+)
+
+// batchRows is how many rows are decoded before they are handed on.
+const batchRows = 1 << 16
+
+// Loader makes a table of remembered rows.
+type Loader struct {
+	set     *Set
+	names   []string
+	types   []string
+	layout  string
+	decoder *rows.Decoder
+	batches []arrow.RecordBatch
+	rows    int64
+	table   string // in the database, once there are too many rows for vectors
+}
+
+// Loader prepares a table of columns with the given names, quoted where SQL needs it, and types. Release the loader.
+func (s *Set) Loader(names, types []string) (*Loader, error) {
+	casts := make([]string, len(names))
+	for i, n := range names {
+		casts[i] = "CAST(NULL AS " + Remembered(types[i]) + ") AS " + n
+	}
+	l := &Loader{set: s, names: names, types: types, layout: "SELECT " + strings.Join(casts, ", ")}
+	schema, err := s.Conn.Layout(l.layout)
+	if err == nil {
+		l.decoder, err = rows.NewDecoder(schema)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading keyed data: %w", err)
+	}
+	return l, nil
+}
+
+// Append adds a row, given as the bytes of its columns in any number of parts.
+func (l *Loader) Append(ctx context.Context, parts ...[]byte) error {
+	if err := l.decoder.Append(parts...); err != nil {
+		return err
+	}
+	if l.decoder.Rows() < batchRows {
+		return nil
+	}
+	l.rows += int64(l.decoder.Rows())
+	l.batches = append(l.batches, l.decoder.Batch())
+	if l.rows < mostRows {
+		return nil
+	}
+	return l.spill(ctx)
+}
+
+// spill moves what was read into the database.
+func (l *Loader) spill(ctx context.Context) (err error) {
+	if l.table == "" {
+		l.set.Small = false
+		ddl := make([]string, len(l.names))
+		for i, n := range l.names {
+			ddl[i] = n + " " + l.types[i]
+		}
+		if l.table, err = l.set.Empty(ctx, strings.Join(ddl, ", ")); err != nil {
+			return err
+		}
+	}
+	err = l.set.Conn.Insert(ctx, l.table, l.batches)
+	l.Release()
+	return err
+}
+
+// Table is what stands after FROM to read the rows appended.
+func (l *Loader) Table(ctx context.Context) (string, error) {
+	if n := l.decoder.Rows(); n > 0 {
+		l.rows += int64(n)
+		l.batches = append(l.batches, l.decoder.Batch())
+	}
+	if l.table != "" {
+		return l.table, l.spill(ctx)
+	}
+	l.set.slot++
+	t, err := l.set.Conn.Fill(l.set.slot, l.layout, l.batches)
+	if err != nil {
+		return "", err
+	}
+	casts, differ := make([]string, len(l.names)), false
+	for i, n := range l.names {
+		casts[i] = n
+		if Remembered(l.types[i]) != l.types[i] {
+			casts[i], differ = "CAST("+n+" AS "+l.types[i]+") AS "+n, true
+		}
+	}
+	if differ {
+		return "(SELECT " + strings.Join(casts, ", ") + " FROM " + t.Name() + ")", nil
+	}
+	l.set.kept[t.Name()] = t
+	return t.Name(), nil
+}
+
+// Release frees the rows read.
+func (l *Loader) Release() {
+	for _, b := range l.batches {
+		b.Release()
+	}
+	l.batches = nil
+}
+
+// Remembered is the type a value has while it is remembered: enumerations are kept by name.
+func Remembered(t string) string {
+	from := strings.Index(t, "ENUM(")
+	if from < 0 || strings.Count(t[:from], `"`)%2 == 1 {
+		return t
+	}
+	quoted := false
+	for i := from; i < len(t); i++ {
+		switch {
+		case t[i] == '\'':
+			quoted = !quoted
+		case t[i] == ')' && !quoted:
+			return t[:from] + "VARCHAR" + Remembered(t[i+1:])
+		}
+	}
+	return t
+}
+
+// AsRemembered is a select list that gives columns the types they are remembered with.
+func AsRemembered(names, types []string) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = fmt.Sprintf("CAST(%s AS %s) AS %s", n, Remembered(types[i]), n)
+	}
+	return out
+}
+
+// Columns says which columns of a table are encoded: the first Key of them as the key, the others as the value. They must be the table's first.
+type Columns struct {
+	Names, Types []string
+	Key          int
+}
+
+// Encode turns the rows of a table into the bytes they are remembered as, in the table's order.
+func (s *Set) Encode(ctx context.Context, table string, c Columns) (keys, values [][]byte, err error) {
+	sql := "FROM " + table
+	if _, ok := s.kept[table]; !ok || !plain(c.Types) {
+		sql = "SELECT " + strings.Join(AsRemembered(c.Names, c.Types), ", ") + " FROM " + table
+	}
+	err = s.Batches(ctx, sql, func(b arrow.RecordBatch) error {
+		k, err := rows.NewEncoder(b, 0, c.Key)
+		if err != nil {
+			return err
+		}
+		v, err := rows.NewEncoder(b, c.Key, len(c.Types))
+		if err != nil {
+			return err
+		}
+		var arena []byte
+		for i := range int(b.NumRows()) {
+			start := len(arena)
+			arena = k.Append(arena, i)
+			mid := len(arena)
+			arena = v.Append(arena, i)
+			keys = append(keys, arena[start:mid:mid])
+			values = append(values, arena[mid:len(arena):len(arena)])
+		}
+		return nil
+	})
+	return keys, values, err
+}
+
+func plain(types []string) bool {
+	for _, t := range types {
+		if Remembered(t) != t {
+			return false
+		}
+	}
+	return true
+}
