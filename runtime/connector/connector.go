@@ -120,6 +120,7 @@ type Written struct {
 type Delivery struct {
 	Pipeline   string // stable id of the stretch of epochs these are; another one when the sink was created anew
 	Sink       string // address
+	Origin     string // address the sink was created under: with Pipeline and Generation it names these deliveries for good
 	Generation int64
 	Epoch      int64
 	Change     batch.Change

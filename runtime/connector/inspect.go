@@ -14,7 +14,7 @@ type Inspector interface {
 
 // Delivered is what the runtime knows of the deliveries of a sink; zero for sources and for sinks that have delivered nothing.
 type Delivered struct {
-	Sink    string  // address
+	Sink    string  // address it was created under
 	Receipt Receipt // of the last delivery
 }
 

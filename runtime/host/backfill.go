@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 )
 
@@ -31,7 +32,7 @@ func (h *Host) Backfill(ctx context.Context, report func(Progress)) (Summary, er
 		if !h.isBuilding(p) {
 			continue
 		}
-		for _, a := range p.members {
+		for _, a := range p.Members {
 			concerned[a.String()] = true
 		}
 		if err := h.propagate(n, p); err != nil {
@@ -43,7 +44,7 @@ func (h *Host) Backfill(ctx context.Context, report func(Progress)) (Summary, er
 			err = h.build(ctx, n, p, t)
 		}
 		if err != nil {
-			failures = append(failures, fmt.Errorf("building %s: %w", p.name, err))
+			failures = append(failures, fmt.Errorf("building %s: %w", p.Name, err))
 		}
 		if ctx.Err() != nil {
 			break
@@ -56,9 +57,9 @@ func (h *Host) Backfill(ctx context.Context, report func(Progress)) (Summary, er
 	return summary, errors.Join(append(failures, err, ctx.Err())...)
 }
 
-func (h *Host) isBuilding(p *pipeline) bool {
-	for _, a := range p.members {
-		if h.catalog.records[a].Building != nil {
+func (h *Host) isBuilding(p *catalog.Pipeline) bool {
+	for _, a := range p.Members {
+		if h.catalog.Records[a].Building != nil {
 			return true
 		}
 	}
@@ -77,17 +78,17 @@ func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally) 
 		if err != nil {
 			return append(failures, err)
 		}
-		for _, a := range p.members {
+		for _, a := range p.Members {
 			unfinished = unfinished || concerned[a.String()]
 		}
-		if !unfinished || h.isBuilding(p) || p.trigger.Paused {
+		if !unfinished || h.isBuilding(p) || p.Trigger.Paused {
 			continue
 		}
 		if err = t.begin(p); err == nil {
 			err = h.catchUp(ctx, n, p, t)
 		}
 		if err != nil {
-			failures = append(failures, fmt.Errorf("reading for %s: %w", p.name, err))
+			failures = append(failures, fmt.Errorf("reading for %s: %w", p.Name, err))
 		}
 		if ctx.Err() != nil {
 			break
@@ -96,14 +97,14 @@ func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally) 
 	return failures
 }
 
-func (h *Host) underWay(p *pipeline) (bool, error) {
+func (h *Host) underWay(p *catalog.Pipeline) (bool, error) {
 	view := h.store.View()
 	defer view.Close()
-	return job.UnderWay(view, p.id)
+	return job.UnderWay(view, p.ID)
 }
 
 // catchUp runs a pipeline up to all that its sources hold now.
-func (h *Host) catchUp(ctx context.Context, n *network, p *pipeline, t *tally) (err error) {
+func (h *Host) catchUp(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally) (err error) {
 	w := h.workshop(n, p)
 	defer func() { err = errors.Join(err, w.close()) }()
 	j, err := w.job(ctx, job.Options{Attempts: attempts, Report: t.epoch})
@@ -119,27 +120,27 @@ func (h *Host) catchUp(ctx context.Context, n *network, p *pipeline, t *tally) (
 }
 
 // propagate puts a new generation beside everything live that reads what is being built.
-func (h *Host) propagate(n *network, p *pipeline) error {
-	e := h.catalog.edit()
-	defer e.close()
+func (h *Host) propagate(n *catalog.Network, p *catalog.Pipeline) error {
+	e := h.catalog.Edit()
+	defer e.Close()
 	building := map[string]bool{}
-	for _, a := range p.members {
-		r := h.catalog.records[a]
+	for _, a := range p.Members {
+		r := h.catalog.Records[a]
 		if r.Building != nil {
 			building[a.String()] = true
 			continue
 		}
-		if !slices.ContainsFunc(n.inputs[a], func(in address) bool { return building[in.String()] }) {
+		if !slices.ContainsFunc(n.Inputs[a], func(in address) bool { return building[in.String()] }) {
 			continue
 		}
 		building[a.String()] = true
 		next := *r
-		next.Building = e.fresh(Resource{Addr: a, Value: r.Live.Value, Relation: r.Live.Relation, Generation: r.Live.Number})
+		next.Building = e.Fresh(Resource{Addr: a, Value: r.Live.Value, Relation: r.Live.Relation, Generation: r.Live.Number})
 		next.Building.Replace = isSink(a)
-		e.save(&next)
+		e.Save(&next)
 	}
-	if len(e.put) == 0 {
+	if e.Saved() == 0 {
 		return nil
 	}
-	return e.commit()
+	return e.Commit()
 }

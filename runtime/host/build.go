@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
@@ -27,7 +28,7 @@ type buildRecord struct {
 	Epoch       int64            `json:"epoch,omitempty"` // the pipeline's, after the last that was replayed
 	// Scratch is the memory of live streams that are computed again, because something being built reads them. It is
 	// dropped at cut-over.
-	Scratch map[address]*generation `json:"scratch,omitempty"`
+	Scratch map[address]*catalog.Generation `json:"scratch,omitempty"`
 }
 
 // builder computes the generations being built of one pipeline, and makes them live.
@@ -41,7 +42,7 @@ type builder struct {
 }
 
 // build brings what is being built up to where the live generations are, and cuts over.
-func (h *Host) build(ctx context.Context, n *network, p *pipeline, t *tally) (err error) {
+func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally) (err error) {
 	b := &builder{workshop: h.workshop(n, p), tally: t}
 	defer func() { err = errors.Join(err, b.close()) }()
 	b.findNeeded()
@@ -83,7 +84,7 @@ func (b *builder) nothingToCompute() (bool, error) {
 	}
 	view := b.host.store.View()
 	defer view.Close()
-	for _, a := range b.pipeline.members {
+	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
 		if isSink(a) && r.Building != nil && !b.alongside(a) {
 			return false, nil
@@ -91,7 +92,7 @@ func (b *builder) nothingToCompute() (bool, error) {
 		if a.Block != addr.Source || !slices.Contains(b.again, a) {
 			continue
 		}
-		state, err := job.ReadSourceState(view, r.newest().ID)
+		state, err := job.ReadSourceState(view, r.Newest().ID)
 		if err != nil {
 			return false, fmt.Errorf("reading the position of %s: %w", a, err)
 		}
@@ -104,7 +105,7 @@ func (b *builder) nothingToCompute() (bool, error) {
 
 // beginEmpty cuts over without an engine.
 func (b *builder) beginEmpty(ctx context.Context) (err error) {
-	if err := b.host.drain(ctx, b.pipeline.id); err != nil {
+	if err := b.host.drain(ctx, b.pipeline.ID); err != nil {
 		return err
 	}
 	if b.job, err = job.New(b.options()); err != nil {
@@ -115,7 +116,7 @@ func (b *builder) beginEmpty(ctx context.Context) (err error) {
 
 func (b *builder) options() job.Options {
 	o := b.host.opts
-	return job.Options{ID: b.pipeline.id, Name: b.pipeline.name, Store: b.host.store, Now: o.Now, Wait: o.Wait, Retrying: o.Retrying, Attempts: attempts}
+	return job.Options{ID: b.pipeline.ID, Name: b.pipeline.Name, Store: b.host.store, Now: o.Now, Wait: o.Wait, Retrying: o.Retrying, Attempts: attempts}
 }
 
 // findNeeded finds the relations that have to be computed for what is being built, and the live views
@@ -128,7 +129,7 @@ func (b *builder) findNeeded() {
 			return
 		}
 		need[a] = true
-		for _, in := range b.network.inputs[a] {
+		for _, in := range b.network.Inputs[a] {
 			switch {
 			case !b.reads(a, in):
 			case b.isHeld(in):
@@ -138,7 +139,7 @@ func (b *builder) findNeeded() {
 			}
 		}
 	}
-	for _, a := range b.pipeline.members {
+	for _, a := range b.pipeline.Members {
 		if b.workshop.record(a).Building == nil {
 			continue
 		}
@@ -146,13 +147,13 @@ func (b *builder) findNeeded() {
 			want(a)
 			continue
 		}
-		for _, in := range b.network.inputs[a] {
+		for _, in := range b.network.Inputs[a] {
 			if b.reads(a, in) && !b.isHeld(in) {
 				want(in)
 			}
 		}
 	}
-	for _, a := range b.pipeline.members {
+	for _, a := range b.pipeline.Members {
 		if need[a] {
 			b.again = append(b.again, a)
 		}
@@ -169,15 +170,15 @@ func (b *builder) isHeld(a address) bool {
 
 // reads reports whether the newest generation of a reads in; the network knows the live one's inputs, too.
 func (b *builder) reads(a, in address) bool {
-	names, err := b.workshop.record(a).newest().reads(a)
-	return err == nil && slices.ContainsFunc(names, func(name string) bool { return b.network.byName[strings.ToLower(name)] == in })
+	names, err := b.workshop.record(a).Newest().Reads(a)
+	return err == nil && slices.ContainsFunc(names, func(name string) bool { return b.network.ByName[strings.ToLower(name)] == in })
 }
 
 // resume reads how far the build has come. A build of other generations, or one that is not recorded, starts over.
 func (b *builder) resume() error {
-	e := b.host.catalog.edit()
-	defer e.close()
-	data, known, err := e.view.Meta("build/" + b.pipeline.id)
+	e := b.host.catalog.Edit()
+	defer e.Close()
+	data, known, err := e.View.Meta("build/" + b.pipeline.ID)
 	if err != nil {
 		return fmt.Errorf("reading the build: %w", err)
 	}
@@ -186,7 +187,7 @@ func (b *builder) resume() error {
 			return fmt.Errorf("reading the build: %w", err)
 		}
 	}
-	epoch, err := job.Epoch(e.view, b.pipeline.id)
+	epoch, err := job.Epoch(e.View, b.pipeline.ID)
 	if err != nil {
 		return fmt.Errorf("reading the build: %w", err)
 	}
@@ -199,21 +200,21 @@ func (b *builder) resume() error {
 		return err
 	}
 	b.record.Generations = b.generations(e)
-	if err := b.write(e.batch, nil); err != nil {
+	if err := b.write(e.Batch, nil); err != nil {
 		return err
 	}
-	return e.commit()
+	return e.Commit()
 }
 
 // restart gives everything being built that may hold rows a generation without any, and fresh scratch memory.
-func (b *builder) restart(e *edit) error {
+func (b *builder) restart(e *catalog.Edit) error {
 	for _, g := range b.record.Scratch {
-		if err := e.drop(g); err != nil {
+		if err := e.Drop(g); err != nil {
 			return err
 		}
 	}
-	b.record = buildRecord{Done: map[string]int64{}, Scratch: map[address]*generation{}}
-	for _, a := range b.pipeline.members {
+	b.record = buildRecord{Done: map[string]int64{}, Scratch: map[address]*catalog.Generation{}}
+	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
 		if r.Building == nil {
 			continue
@@ -221,19 +222,19 @@ func (b *builder) restart(e *edit) error {
 		next := *r
 		g := *r.Building
 		if g.Touched {
-			next.Building = e.again(a, &g)
-			if err := errors.Join(e.drop(&g), job.DropParcels(e.view, e.batch, g.ID)); err != nil {
+			next.Building = e.Again(a, &g)
+			if err := errors.Join(e.Drop(&g), job.DropParcels(e.View, e.Batch, g.ID)); err != nil {
 				return err
 			}
 			g = *next.Building
 		}
 		g.Touched = true
 		next.Building = &g
-		e.save(&next)
+		e.Save(&next)
 	}
 	for _, a := range b.again {
 		if r := b.workshop.record(a); a.Block != addr.Source && r.Building == nil {
-			b.record.Scratch[a] = e.fresh(Resource{Addr: a, Generation: r.Live.Number})
+			b.record.Scratch[a] = e.Fresh(Resource{Addr: a, Generation: r.Live.Number})
 		}
 	}
 	return nil
@@ -248,14 +249,10 @@ func (b *builder) scratched() bool {
 	return true
 }
 
-func (b *builder) generations(e *edit) []string {
+func (b *builder) generations(e *catalog.Edit) []string {
 	var ids []string
-	for _, a := range b.pipeline.members {
-		r := b.workshop.record(a)
-		if changed, ok := e.put[a]; ok {
-			r = changed
-		}
-		if r.Building != nil {
+	for _, a := range b.pipeline.Members {
+		if r := e.Record(a); r.Building != nil {
 			ids = append(ids, r.Building.ID)
 		}
 	}
@@ -273,14 +270,14 @@ func (b *builder) write(batch *store.Batch, done map[string]int64) error {
 	if err != nil {
 		return fmt.Errorf("recording the build: %w", err)
 	}
-	batch.SetMeta("build/"+b.pipeline.id, data)
+	batch.SetMeta("build/"+b.pipeline.ID, data)
 	return nil
 }
 
 // open makes the job that computes what is being built.
 func (b *builder) open(ctx context.Context) error {
 	o := b.options()
-	for _, a := range b.pipeline.members {
+	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
 		if a.Block != addr.Sink {
 			continue
@@ -302,7 +299,7 @@ func (b *builder) open(ctx context.Context) error {
 	}
 	for _, a := range b.again {
 		if a.Block == addr.Source {
-			s, err := b.source(ctx, a, b.workshop.record(a).newest())
+			s, err := b.source(ctx, a, b.workshop.record(a).Newest())
 			if err != nil {
 				return err
 			}
@@ -333,7 +330,7 @@ func (b *builder) open(ctx context.Context) error {
 
 // compileAll compiles what is needed and gives operators their tables, scratch memory included.
 func (b *builder) compileAll(ctx context.Context) error {
-	for _, a := range b.pipeline.members {
+	for _, a := range b.pipeline.Members {
 		if a.Block == addr.Source || isSink(a) {
 			continue
 		}
@@ -344,8 +341,8 @@ func (b *builder) compileAll(ctx context.Context) error {
 	if err := b.allocate(); err != nil {
 		return err
 	}
-	e := b.host.catalog.edit()
-	defer e.close()
+	e := b.host.catalog.Edit()
+	defer e.Close()
 	grown := false
 	for a, g := range b.record.Scratch {
 		r, err := b.relation(ctx, a, newest)
@@ -353,17 +350,17 @@ func (b *builder) compileAll(ctx context.Context) error {
 			return err
 		}
 		var grew bool
-		if g.Tables, grew = e.tables(r.Program, g.Tables); grew {
+		if g.Tables, grew = tables(e, r.Program, g.Tables); grew {
 			grown = true
 		}
 	}
 	if !grown {
 		return nil
 	}
-	if err := b.write(e.batch, nil); err != nil {
+	if err := b.write(e.Batch, nil); err != nil {
 		return err
 	}
-	return e.commit()
+	return e.Commit()
 }
 
 // computed is a relation as the replay computes it: what is live has scratch memory there.
@@ -399,7 +396,7 @@ func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
 		holding = holding || b.workshop.record(a).Building != nil && holds(rel)
 		r.Relations = append(r.Relations, rel)
 	}
-	for _, a := range b.pipeline.members {
+	for _, a := range b.pipeline.Members {
 		if isSink(a) && b.workshop.record(a).Building != nil && b.alongside(a) {
 			s, err := b.sink(ctx, a, newest)
 			if err != nil {

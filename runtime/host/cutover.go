@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/store"
 )
@@ -13,7 +14,7 @@ import (
 // alongside reports whether a sink being built is given rows while they are replayed, rather than all at cut-over.
 func (b *builder) alongside(sink address) bool {
 	g := b.workshop.record(sink).Building
-	from, err := g.from()
+	from, err := g.From()
 	if err != nil || g.Replace {
 		return false
 	}
@@ -24,12 +25,12 @@ func (b *builder) alongside(sink address) bool {
 func (b *builder) cutOver(ctx context.Context, ends map[string]int64) error {
 	c := job.CutOver{Ends: map[string]int64{}}
 	whole := map[address]bool{}
-	for _, a := range b.pipeline.members {
+	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
 		if !isSink(a) || r.Building == nil || b.alongside(a) {
 			continue
 		}
-		from, err := r.Building.from()
+		from, err := r.Building.From()
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", a, err)
 		}
@@ -61,7 +62,7 @@ func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address
 			continue
 		}
 		if a.Block == addr.Source {
-			id := b.workshop.record(a).newest().ID
+			id := b.workshop.record(a).Newest().ID
 			c.Ends[id] = ends[id]
 			continue
 		}
@@ -71,7 +72,7 @@ func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address
 		}
 		r.ID = ""
 		c.Relations = append(c.Relations, r)
-		for _, in := range b.network.inputs[a] {
+		for _, in := range b.network.Inputs[a] {
 			whole[in] = true
 		}
 	}
@@ -81,30 +82,30 @@ func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address
 
 // commit decides the cut-over, makes the catalog show it, and delivers.
 func (b *builder) commit(ctx context.Context, c job.CutOver) error {
-	var flipped *edit
+	var flipped *catalog.Edit
 	c.Save = func(batch *store.Batch) (err error) {
 		if flipped != nil {
-			flipped.close()
+			flipped.Close()
 		}
 		flipped, err = b.flip(batch)
 		return err
 	}
 	err := b.job.CutOver(ctx, c)
 	if flipped != nil {
-		defer flipped.close()
+		defer flipped.Close()
 	}
 	if err != nil {
 		return err
 	}
-	flipped.settle()
+	flipped.Settle()
 	return b.job.Deliver(ctx)
 }
 
 // flip puts into a batch that what is being built serves, and that what served is forgotten.
-func (b *builder) flip(batch *store.Batch) (*edit, error) {
-	e := b.host.catalog.edit()
-	e.batch = batch
-	for _, a := range b.pipeline.members {
+func (b *builder) flip(batch *store.Batch) (*catalog.Edit, error) {
+	e := b.host.catalog.Edit()
+	e.Batch = batch
+	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
 		if r.Building == nil {
 			continue
@@ -113,16 +114,16 @@ func (b *builder) flip(batch *store.Batch) (*edit, error) {
 		g := *r.Building
 		g.Touched, g.Replace = false, false
 		next.Live, next.Building = &g, nil
-		if err := e.drop(r.Live); err != nil {
+		if err := e.Drop(r.Live); err != nil {
 			return e, err
 		}
-		e.save(&next)
+		e.Save(&next)
 	}
 	for _, g := range b.record.Scratch {
-		if err := e.drop(g); err != nil {
+		if err := e.Drop(g); err != nil {
 			return e, err
 		}
 	}
-	batch.DeleteMeta("build/" + b.pipeline.id)
-	return e, e.write()
+	batch.DeleteMeta("build/" + b.pipeline.ID)
+	return e, e.Write()
 }

@@ -4,14 +4,13 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
+	"time"
 
 	"github.com/streamform/streamform/lang/addr"
-	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/store"
 )
@@ -23,11 +22,32 @@ type Facts struct {
 	Sources   map[addr.Resource]SourceFact // of the sources that are applied
 }
 
+// Boundary is where a stream's or source's definition changed and the rows given before stayed.
+type Boundary = catalog.Boundary
+
 // Fact is one resource the runtime has.
 type Fact struct {
 	Generation int64  // the one that serves; 0 while the first is being built
 	Building   int64  // the one being built; 0: none
 	Digest     string // SHA-256 of the value last put, hexadecimal
+	// Delivered is how many rows the generation that serves has given: a source admitted, a stream or view
+	// inserted or took back, a sink was handed. 0: nobody has seen any.
+	Delivered  int64
+	Boundaries []Boundary   // oldest first
+	Former     []FormerFact // what a rollback can go back to, the latest last
+	Rate       Rate         // of the pipeline it belongs to
+}
+
+// FormerFact is a generation that was replaced and is kept.
+type FormerFact struct {
+	Generation int64
+	Until      time.Time // when it is dropped
+}
+
+// Rate is how fast recorded epochs were, from choosing files to their commit; zero where nothing was recorded.
+type Rate struct {
+	RowsPerSecond  float64 // admitted from sources
+	BytesPerSecond float64 // as stored
 }
 
 // SourceFact is how much a source has been read and how much there is to read.
@@ -37,52 +57,91 @@ type SourceFact struct {
 	Rows         int64 // admitted
 	BacklogFiles int64 // not read yet, found by listing now
 	BacklogBytes int64
+	Lost         Lost // what was read and cannot be read again
 }
 
-// Facts looks at the store and lists the sources. It changes nothing. A source that cannot be listed is
+// Lost is what a source has given and cannot give again: a replay would not see the same rows.
+type Lost struct {
+	Missing int64  // files that are gone
+	Changed int64  // files that are there in another version
+	Rows    int64  // that all of them gave
+	Example string // path of one
+}
+
+// Facts looks at the store, and lists the sources. It changes nothing. A source that cannot be listed is
 // in the error, which joins all of them; the rest is answered all the same.
 func (h *Host) Facts(ctx context.Context) (Facts, error) {
 	view := h.store.View()
 	defer view.Close()
 	f := Facts{RuntimeID: h.store.ID(), Resources: map[addr.Resource]Fact{}, Sources: map[addr.Resource]SourceFact{}}
-	c, err := readCatalog(h.store, view)
+	c, err := catalog.Read(h.store, view)
 	if err != nil {
 		return f, err
 	}
+	l := looking{host: h, view: view}
 	var unlisted []error
-	for _, r := range c.sorted() {
-		sum := sha256.Sum256(r.newest().Value)
-		fact := Fact{Digest: hex.EncodeToString(sum[:])}
-		if r.Live != nil {
-			fact.Generation = r.Live.Number
-		}
-		if r.Building != nil {
-			fact.Building = r.Building.Number
+	for _, r := range c.Sorted() {
+		fact, err := l.resource(r)
+		if err != nil {
+			return f, fmt.Errorf("reading %s: %w", r.Addr, err)
 		}
 		f.Resources[r.Addr] = fact
 		if r.Addr.Block != addr.Source {
 			continue
 		}
-		source, err := h.backlog(ctx, view, r.Addr, r.newest())
+		f.Sources[r.Addr], err = l.source(ctx, r.Addr, r.Newest())
 		unlisted = append(unlisted, err)
-		f.Sources[r.Addr] = source
 	}
 	return f, errors.Join(unlisted...)
 }
 
-// backlog is how far a generation of a source has been read, and what there is beyond.
-func (h *Host) backlog(ctx context.Context, v *store.View, a addr.Resource, g *generation) (SourceFact, error) {
-	state, err := job.ReadSourceState(v, g.ID)
-	if err != nil {
-		return SourceFact{}, fmt.Errorf("reading the position of %s: %w", a, err)
+// looking is one look at the runtime.
+type looking struct {
+	host *Host
+	view *store.View
+}
+
+func (l looking) resource(r *catalog.Record) (Fact, error) {
+	sum := sha256.Sum256(r.Newest().Value)
+	fact := Fact{Digest: hex.EncodeToString(sum[:])}
+	if r.Building != nil {
+		fact.Building = r.Building.Number
 	}
-	f := SourceFact{Files: state.Files, Bytes: state.Bytes, Rows: state.RowsOut, BacklogFiles: state.PendingFiles, BacklogBytes: state.PendingBytes}
-	s, err := h.openSource(ctx, a, g)
+	for _, former := range r.Former {
+		fact.Former = append(fact.Former, FormerFact{Generation: former.Generation.Number, Until: former.Until})
+	}
+	pace, err := job.ReadPace(l.view, r.Pipeline)
+	if err != nil {
+		return fact, err
+	}
+	fact.Rate = Rate{RowsPerSecond: pace.Rows(), BytesPerSecond: pace.Bytes()}
+	if r.Live == nil {
+		return fact, nil
+	}
+	fact.Generation, fact.Boundaries = r.Live.Number, r.Live.Boundaries
+	if r.Addr.Block == addr.Source {
+		state, err := job.ReadSourceState(l.view, r.Live.ID)
+		fact.Delivered = state.RowsOut
+		return fact, err
+	}
+	counters, err := job.ReadCounters(l.view, r.Live.ID)
+	fact.Delivered = counters.Inserted + counters.Deleted
+	return fact, err
+}
+
+// source is how far a generation of a source has been read, what there is beyond, and what is lost.
+func (l looking) source(ctx context.Context, a addr.Resource, g *catalog.Generation) (f SourceFact, err error) {
+	state, err := job.ReadSourceState(l.view, g.ID)
+	if err != nil {
+		return f, fmt.Errorf("reading the position of %s: %w", a, err)
+	}
+	f = SourceFact{Files: state.Files, Bytes: state.Bytes, Rows: state.RowsOut, BacklogFiles: state.PendingFiles, BacklogBytes: state.PendingBytes}
+	s, err := l.host.openSource(ctx, a, g)
 	if err != nil {
 		return f, err
 	}
-	defer func() { _ = s.Close() }()
-	entries, err := s.Discover(ctx, job.LedgerAt(h.store, v, g.ID, state.Last))
+	defer func() { err = errors.Join(err, s.Close()) }()
+	entries, err := s.Discover(ctx, job.LedgerAt(l.host.store, l.view, g.ID, state.Last))
 	if err != nil {
 		return f, fmt.Errorf("listing %s: %w", a, err)
 	}
@@ -92,65 +151,35 @@ func (h *Host) backlog(ctx context.Context, v *store.View, a addr.Resource, g *g
 			f.BacklogBytes += e.SizeBytes
 		}
 	}
+	err = job.Records(l.view, g.ID, func(r job.Record) error { return f.Lost.add(ctx, s, r) })
+	if err != nil {
+		return f, fmt.Errorf("looking for the files of %s: %w", a, err)
+	}
 	return f, nil
 }
 
-// Sample is what a look at a source found.
-type Sample struct {
-	Scan  batch.Scan // how its files are decoded, Columns filled in
-	Files int64      // all that would be read
-	Bytes int64      // as stored
+// add looks whether a file that gave rows is still there.
+func (l *Lost) add(ctx context.Context, s connector.Source, r job.Record) error {
+	if r.Rows < 0 || r.Status != connector.Read && r.Status != connector.Overwritten {
+		return nil
+	}
+	found := error(connector.ErrChanged) // what was overwritten is not there in the version that was read
+	if r.Status == connector.Read {
+		found = s.Verify(ctx, r.Entry)
+	}
+	switch {
+	case found == nil:
+		return nil
+	case errors.Is(found, connector.ErrVanished):
+		l.Missing++
+	case errors.Is(found, connector.ErrChanged):
+		l.Changed++
+	default:
+		return found
+	}
+	l.Rows += r.Rows
+	if l.Example == "" {
+		l.Example = r.Path
+	}
+	return nil
 }
-
-// Infer lists a source that need not be applied and finds its columns: those it declares, or else from a sample of
-// its files. Mistakes of the user are *query.Error without a place, or *connector.UserError.
-func (h *Host) Infer(ctx context.Context, a addr.Resource, value json.RawMessage) (s Sample, err error) {
-	from, err := h.openSource(ctx, a, &generation{Value: value})
-	if err != nil {
-		return s, err
-	}
-	defer func() { err = errors.Join(err, from.Close()) }()
-	entries, err := from.Discover(ctx, unread{})
-	if err != nil {
-		return s, fmt.Errorf("listing %s: %w", a, err)
-	}
-	var files []batch.File
-	for _, e := range entries {
-		if e.Status == connector.Pending {
-			files = append(files, job.Record{Entry: e}.File())
-			s.Files++
-			s.Bytes += e.SizeBytes
-		}
-	}
-	s.Scan, _ = from.Scan()
-	if s.Scan.Columns == nil {
-		engine, err := h.openEngine(ctx, append(located(from), filepath.Join(h.opts.DataDir, spoolFolder)))
-		if err != nil {
-			return s, err
-		}
-		s.Scan.Columns, err = engine.Infer(ctx, s.Scan, files)
-		if err = errors.Join(err, engine.Close()); err != nil {
-			return s, fmt.Errorf("inferring the columns of %s: %w", a, err)
-		}
-		return s, nil
-	}
-	types := make([]string, len(s.Scan.Columns))
-	for i, c := range s.Scan.Columns {
-		types[i] = c.Type
-	}
-	if types, err = h.compiler.Types(ctx, types); err != nil {
-		return s, fmt.Errorf("checking the columns of %s: %w", a, err)
-	}
-	declared := s.Scan.Columns
-	s.Scan.Columns = make(batch.Schema, len(declared))
-	for i, c := range declared {
-		s.Scan.Columns[i] = batch.Column{Name: c.Name, Type: types[i]}
-	}
-	return s, nil
-}
-
-// unread is the ledger of a source that has met nothing.
-type unread struct{}
-
-func (unread) Lookup(string) (connector.Entry, bool, error) { return connector.Entry{}, false, nil }
-func (unread) LastOrdinal() int64                           { return 0 }

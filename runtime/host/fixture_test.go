@@ -151,11 +151,15 @@ func (w *world) know(r query.Relation) {
 	w.relations = append(w.relations, r)
 }
 
+func purchaseColumns() cty.Value {
+	return cty.MapVal(map[string]cty.Value{"customer": text("VARCHAR"), "v": text("BIGINT")})
+}
+
 // purchases puts a JSON source on the landing folder.
 func (w *world) purchases(generation int64, more attributes) {
 	w.t.Helper()
 	attrs := attributes{"path": text("landing"), "format": text("json"),
-		"columns": cty.MapVal(map[string]cty.Value{"customer": text("VARCHAR"), "v": text("BIGINT")})}
+		"columns": purchaseColumns()}
 	for name, v := range more {
 		attrs[name] = v
 	}

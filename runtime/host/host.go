@@ -12,6 +12,7 @@ import (
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
 )
@@ -43,7 +44,7 @@ type Host struct {
 	definitions map[string]connector.Definition // by kind
 	store       *store.Store
 	busy        sync.Mutex // held by what changes the catalog or runs pipelines
-	catalog     *catalog
+	catalog     *catalog.Catalog
 	compiler    *query.Compiler
 }
 
@@ -84,7 +85,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 	if h.store, err = store.Open(o.Store); err != nil {
 		return nil, fmt.Errorf("opening the runtime: %w", err)
 	}
-	if h.catalog, err = loadCatalog(h.store); err != nil {
+	if h.catalog, err = catalog.Load(h.store); err != nil {
 		return nil, errors.Join(fmt.Errorf("opening the runtime: %w", err), h.store.Close())
 	}
 	if h.compiler, err = query.NewCompiler(ctx, 1); err != nil {
@@ -108,7 +109,7 @@ func (h *Host) env(spool string) connector.Env {
 	return connector.Env{Dir: h.opts.ProjectDir, Spool: spool, Version: h.opts.Version, Now: h.opts.Now, Out: h.opts.Out}
 }
 
-func (h *Host) openSource(ctx context.Context, a addr.Resource, g *generation) (connector.Source, error) {
+func (h *Host) openSource(ctx context.Context, a addr.Resource, g *catalog.Generation) (connector.Source, error) {
 	d, ok := h.definitions[a.Kind()]
 	if !ok || d.Source == nil {
 		return nil, fmt.Errorf("opening %s: this version has no source of kind %s", a, a.Kind())
@@ -128,7 +129,7 @@ func (h *Host) openSource(ctx context.Context, a addr.Resource, g *generation) (
 	return s, nil
 }
 
-func (h *Host) openSink(ctx context.Context, a addr.Resource, g *generation) (connector.Sink, error) {
+func (h *Host) openSink(ctx context.Context, a addr.Resource, g *catalog.Generation) (connector.Sink, error) {
 	d, ok := h.definitions[a.Kind()]
 	if !ok || d.Sink == nil {
 		return nil, fmt.Errorf("opening %s: this version has no sink of kind %s", a, a.Kind())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 )
 
@@ -19,13 +20,13 @@ import (
 func (h *Host) Inspect(ctx context.Context, a addr.Resource, value json.RawMessage) (found connector.Inspection, err error) {
 	view := h.store.View()
 	defer view.Close()
-	c, err := readCatalog(h.store, view)
+	c, err := catalog.Read(h.store, view)
 	if err != nil {
 		return found, err
 	}
 	known := connector.Delivered{Sink: a.String()}
-	if r, ok := c.records[a]; ok && r.Live != nil && (value == nil || bytes.Equal(value, r.Live.Value)) {
-		value = r.Live.Value
+	if r, ok := c.Records[a]; ok && r.Live != nil && (value == nil || bytes.Equal(value, r.Live.Value)) {
+		value, known.Sink = r.Live.Value, r.Name().String()
 		receipt, _, err := job.ReadReceipt(view, r.Live.ID)
 		if err != nil {
 			return found, fmt.Errorf("reading what %s has delivered: %w", a, err)
@@ -53,7 +54,7 @@ func (h *Host) Inspect(ctx context.Context, a addr.Resource, value json.RawMessa
 // look opens a source or sink without making a place for what it stages.
 func (h *Host) look(ctx context.Context, a addr.Resource, value json.RawMessage) (interface{ Close() error }, error) {
 	if a.Block == addr.Source {
-		return h.openSource(ctx, a, &generation{Value: value})
+		return h.openSource(ctx, a, &catalog.Generation{Value: value})
 	}
 	d, ok := h.definitions[a.Kind()]
 	if !ok || d.Sink == nil {
@@ -78,13 +79,13 @@ func (h *Host) look(ctx context.Context, a addr.Resource, value json.RawMessage)
 func (h *Host) Values() (map[addr.Resource]json.RawMessage, error) {
 	view := h.store.View()
 	defer view.Close()
-	c, err := readCatalog(h.store, view)
+	c, err := catalog.Read(h.store, view)
 	if err != nil {
 		return nil, err
 	}
-	out := make(map[addr.Resource]json.RawMessage, len(c.records))
-	for a, r := range c.records {
-		if g := r.newest(); g != nil {
+	out := make(map[addr.Resource]json.RawMessage, len(c.Records))
+	for a, r := range c.Records {
+		if g := r.Newest(); g != nil {
 			out[a] = g.Value
 		}
 	}

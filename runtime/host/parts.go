@@ -12,6 +12,7 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 )
@@ -19,8 +20,8 @@ import (
 // workshop opens what one pipeline runs on, each thing once; close it.
 type workshop struct {
 	host      *Host
-	network   *network
-	pipeline  *pipeline
+	network   *catalog.Network
+	pipeline  *catalog.Pipeline
 	sources   map[string]job.Source // by ID of their generation
 	sinks     map[string]job.Sink
 	relations map[string]job.Relation
@@ -28,7 +29,7 @@ type workshop struct {
 	closers   []func() error
 }
 
-func (h *Host) workshop(n *network, p *pipeline) *workshop {
+func (h *Host) workshop(n *catalog.Network, p *catalog.Pipeline) *workshop {
 	return &workshop{host: h, network: n, pipeline: p, sources: map[string]job.Source{}, sinks: map[string]job.Sink{}, relations: map[string]job.Relation{}}
 }
 
@@ -41,15 +42,15 @@ func (w *workshop) close() error {
 }
 
 // world says which generation of each resource takes part; nil leaves it out.
-type world func(r *record) *generation
+type world func(r *catalog.Record) *catalog.Generation
 
-func live(r *record) *generation { return r.Live }
+func live(r *catalog.Record) *catalog.Generation { return r.Live }
 
-func newest(r *record) *generation { return r.newest() }
+func newest(r *catalog.Record) *catalog.Generation { return r.Newest() }
 
-func (w *workshop) record(a addr.Resource) *record { return w.host.catalog.records[a] }
+func (w *workshop) record(a addr.Resource) *catalog.Record { return w.host.catalog.Records[a] }
 
-func (w *workshop) source(ctx context.Context, a addr.Resource, g *generation) (job.Source, error) {
+func (w *workshop) source(ctx context.Context, a addr.Resource, g *catalog.Generation) (job.Source, error) {
 	if s, ok := w.sources[g.ID]; ok {
 		return s, nil
 	}
@@ -58,13 +59,13 @@ func (w *workshop) source(ctx context.Context, a addr.Resource, g *generation) (
 		return job.Source{}, err
 	}
 	w.closers = append(w.closers, from.Close)
-	s := job.Source{Addr: a, ID: g.ID, Generation: g.Number, From: from, Scan: g.scan(from), Sides: g.Sides}
+	s := job.Source{Addr: a, ID: g.ID, Generation: g.Number, From: from, Scan: scanOf(g, from), Sides: g.Sides}
 	w.sources[g.ID] = s
 	return s, nil
 }
 
-// scan is how a source is decoded: with the columns that were settled when it was applied.
-func (g *generation) scan(s connector.Source) batch.Scan {
+// scanOf is how a source is decoded: with the columns that were settled when it was applied.
+func scanOf(g *catalog.Generation, s connector.Source) batch.Scan {
 	scan, _ := s.Scan()
 	if g.Relation == nil {
 		return scan
@@ -87,7 +88,7 @@ func (w *workshop) sink(ctx context.Context, a addr.Resource, of world) (job.Sin
 	if err != nil {
 		return s, err
 	}
-	from, err := g.from()
+	from, err := g.From()
 	if err != nil {
 		return s, fmt.Errorf("reading %s: %w", a, err)
 	}
@@ -101,9 +102,9 @@ func (w *workshop) sink(ctx context.Context, a addr.Resource, of world) (job.Sin
 }
 
 // sink opens a sink that is fit for publishing.
-func (h *Host) sink(ctx context.Context, r *record, g *generation) (job.Sink, error) {
+func (h *Host) sink(ctx context.Context, r *catalog.Record, g *catalog.Generation) (job.Sink, error) {
 	to, err := h.openSink(ctx, r.Addr, g)
-	return job.Sink{Addr: r.Addr, ID: g.ID, Life: r.Life, Generation: g.Number, Overwrite: g.Replace, To: to}, err
+	return job.Sink{Addr: r.Addr, ID: g.ID, Life: r.Life, Origin: r.Name(), Generation: g.Number, Overwrite: g.Replace, To: to}, err
 }
 
 // relation compiles a stream or view as it stands among the others.
@@ -122,20 +123,20 @@ func (w *workshop) relation(ctx context.Context, a addr.Resource, of world) (job
 }
 
 // compile compiles the SQL of a stream or view against the relations of a world.
-func (h *Host) compile(ctx context.Context, n *network, a addr.Resource, of world) (*query.Program, error) {
-	g := of(n.catalog.records[a])
-	want, err := g.wanted()
+func (h *Host) compile(ctx context.Context, n *catalog.Network, a addr.Resource, of world) (*query.Program, error) {
+	g := of(n.Record(a))
+	want, err := g.Wanted()
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", a, err)
 	}
 	q := query.Query{SQL: want.SQL, Stream: a.Block == addr.Stream, Keys: want.Keys}
 	for _, name := range g.Relation.Reads {
 		bare, side, _ := strings.Cut(name, ".")
-		in, ok := n.byName[strings.ToLower(bare)]
-		if !ok || of(n.catalog.records[in]) == nil {
+		in, ok := n.ByName[strings.ToLower(bare)]
+		if !ok || of(n.Record(in)) == nil {
 			return nil, fmt.Errorf("compiling %s: the runtime has no relation %s", a, bare)
 		}
-		q.Relations = append(q.Relations, readable(in.Name, side, of(n.catalog.records[in]).Relation))
+		q.Relations = append(q.Relations, readable(in.Name, side, of(n.Record(in)).Relation))
 	}
 	program, err := h.compiler.Compile(ctx, q)
 	if err != nil {
@@ -153,11 +154,11 @@ func readable(name, side string, r *Relation) query.Relation {
 
 // allocate gives the operators of every compiled relation their tables, for good.
 func (w *workshop) allocate() error {
-	e := w.host.catalog.edit()
-	defer e.close()
-	for _, a := range w.pipeline.members {
+	e := w.host.catalog.Edit()
+	defer e.Close()
+	for _, a := range w.pipeline.Members {
 		next := *w.record(a)
-		for _, at := range []**generation{&next.Live, &next.Building} {
+		for _, at := range []**catalog.Generation{&next.Live, &next.Building} {
 			if *at == nil {
 				continue
 			}
@@ -165,31 +166,31 @@ func (w *workshop) allocate() error {
 			if !compiled {
 				continue
 			}
-			tables, grew := e.tables(r.Program, (*at).Tables)
+			all, grew := tables(e, r.Program, (*at).Tables)
 			if !grew {
 				continue
 			}
 			g := **at
-			g.Tables, r.Tables = tables, tables
+			g.Tables, r.Tables = all, all
 			*at = &g
 			w.relations[g.ID] = r
-			e.save(&next)
+			e.Save(&next)
 		}
 	}
-	if len(e.put) == 0 {
+	if e.Saved() == 0 {
 		return nil
 	}
-	return e.commit()
+	return e.Commit()
 }
 
 // tables adds a table for each operator that has none; grew tells whether there was one.
-func (e *edit) tables(program *query.Program, had map[string]uint64) (all map[string]uint64, grew bool) {
+func tables(e *catalog.Edit, program *query.Program, had map[string]uint64) (all map[string]uint64, grew bool) {
 	if all = maps.Clone(had); all == nil {
 		all = map[string]uint64{}
 	}
 	for _, op := range program.Operators {
 		if _, ok := all[op.ID]; !ok {
-			all[op.ID] = e.number()
+			all[op.ID] = e.Number()
 		}
 	}
 	return all, len(all) > len(had)
@@ -234,11 +235,11 @@ func (h *Host) openEngine(ctx context.Context, dirs []string) (*query.Engine, er
 
 // job makes a job of the generations that serve. Sinks being built take part only where the outbox holds something for them.
 func (w *workshop) job(ctx context.Context, o job.Options) (*job.Job, error) {
-	pending, err := job.OutboxSinks(w.host.store, w.pipeline.id)
+	pending, err := job.OutboxSinks(w.host.store, w.pipeline.ID)
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range w.pipeline.members {
+	for _, a := range w.pipeline.Members {
 		r := w.record(a)
 		if a.Block == addr.Sink && r.Building != nil && pending[r.Building.ID] {
 			s, err := w.sink(ctx, a, newest)
@@ -263,7 +264,7 @@ func (w *workshop) job(ctx context.Context, o job.Options) (*job.Job, error) {
 	if err := w.start(ctx); err != nil {
 		return nil, err
 	}
-	o.ID, o.Name, o.Trigger = w.pipeline.id, w.pipeline.name, w.pipeline.trigger
+	o.ID, o.Name, o.Trigger = w.pipeline.ID, w.pipeline.Name, w.pipeline.Trigger
 	o.Store, o.Engine, o.Now, o.Wait = w.host.store, w.engine, w.host.opts.Now, w.host.opts.Wait
 	if o.Retrying == nil {
 		o.Retrying = w.host.opts.Retrying
@@ -295,8 +296,8 @@ func (h *Host) drain(ctx context.Context, pipeline string) error {
 	if err != nil || len(pending) == 0 {
 		return err
 	}
-	for _, r := range h.catalog.sorted() {
-		for _, g := range []*generation{r.Live, r.Building} {
+	for _, r := range h.catalog.Sorted() {
+		for _, g := range []*catalog.Generation{r.Live, r.Building} {
 			if g == nil || !pending[g.ID] {
 				continue
 			}

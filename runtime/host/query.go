@@ -14,6 +14,7 @@ import (
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
@@ -48,18 +49,18 @@ func (h *Host) Query(ctx context.Context, sql string) (*Rows, error) {
 type reader struct {
 	host    *Host
 	view    *store.View
-	network *network
+	network *catalog.Network
 	dirs    []string
 	reading query.Reading
 	seen    map[string]bool // relations and side relations added, lower case
 }
 
 func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *query.Engine, error) {
-	c, err := readCatalog(q.host.store, q.view)
+	c, err := catalog.Read(q.host.store, q.view)
 	if err != nil {
 		return nil, nil, err
 	}
-	if q.network, err = c.network(); err != nil {
+	if q.network, err = c.Network(); err != nil {
 		return nil, nil, err
 	}
 	names, err := q.host.compiler.Names(ctx, sql)
@@ -93,10 +94,10 @@ func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *query.Engin
 
 // unknown says why a name cannot be read; nil when it can.
 func (q *reader) unknown(bare, side string) *query.Error {
-	a, ok := q.network.byName[strings.ToLower(bare)]
+	a, ok := q.network.ByName[strings.ToLower(bare)]
 	if !ok {
 		var names []string
-		for _, other := range q.network.byName {
+		for _, other := range q.network.ByName {
 			names = append(names, other.Name)
 		}
 		slices.Sort(names)
@@ -106,7 +107,7 @@ func (q *reader) unknown(bare, side string) *query.Error {
 		}
 		return &query.Error{Summary: "Unknown relation", Detail: detail}
 	}
-	g := q.network.catalog.records[a].Live
+	g := q.network.Record(a).Live
 	if g == nil {
 		return &query.Error{Summary: "The relation has no rows yet", Detail: fmt.Sprintf("%s is there, but its rows were never computed to the end: run \"streamform apply\" again.", a)}
 	}
@@ -119,12 +120,12 @@ func (q *reader) unknown(bare, side string) *query.Error {
 // add adds a relation, and of a stream what it reads.
 func (q *reader) add(ctx context.Context, bare, side string) error {
 	key := strings.ToLower(bare + "." + side)
-	a, ok := q.network.byName[strings.ToLower(bare)]
-	if !ok || q.seen[key] || q.network.catalog.records[a].Live == nil {
+	a, ok := q.network.ByName[strings.ToLower(bare)]
+	if !ok || q.seen[key] || q.network.Record(a).Live == nil {
 		return nil
 	}
 	q.seen[key] = true
-	g := q.network.catalog.records[a].Live
+	g := q.network.Record(a).Live
 	switch {
 	case side == "files" && a.Block == addr.Source:
 		return q.addLedger(a, g)
@@ -155,14 +156,14 @@ func (q *reader) add(ctx context.Context, bare, side string) error {
 	return nil
 }
 
-func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *generation) (err error) {
+func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *catalog.Generation) (err error) {
 	s, err := q.host.openSource(ctx, a, g)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	q.dirs = append(q.dirs, located(s)...)
-	f := query.FileRows{Relation: a.Name, Scan: g.scan(s)}
+	f := query.FileRows{Relation: a.Name, Scan: scanOf(g, s)}
 	err = job.Records(q.view, g.ID, func(r job.Record) error {
 		if r.Status != connector.Read {
 			return nil
@@ -195,7 +196,7 @@ func present(a addr.Resource, path string, err error) error {
 }
 
 // addLedger adds <source>.files.
-func (q *reader) addLedger(a addr.Resource, g *generation) error {
+func (q *reader) addLedger(a addr.Resource, g *catalog.Generation) error {
 	t := query.TableRows{Relation: a.Name + ".files", Columns: ledgerColumns()}
 	err := job.Records(q.view, g.ID, func(r job.Record) error {
 		t.Rows = append(t.Rows, ledgerRow(r))

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 )
 
@@ -24,12 +25,12 @@ type Size struct {
 func (h *Host) Remembered() (map[addr.Resource]Remembered, error) {
 	view := h.store.View()
 	defer view.Close()
-	c, err := readCatalog(h.store, view)
+	c, err := catalog.Read(h.store, view)
 	if err != nil {
 		return nil, err
 	}
 	out := map[addr.Resource]Remembered{}
-	for a, r := range c.records {
+	for a, r := range c.Records {
 		if a.Block != addr.Stream && a.Block != addr.View || r.Live == nil {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 )
 
@@ -40,7 +41,7 @@ func (h *Host) Run(ctx context.Context, once bool, report func(job.Progress)) er
 // runner runs the pipelines of a host.
 type runner struct {
 	host    *Host
-	network *network
+	network *catalog.Network
 	options job.Options
 	once    bool
 	opening sync.Mutex // what opening does to the catalog is done by one pipeline at a time
@@ -54,7 +55,7 @@ func (r *runner) tell(say func()) {
 	say()
 }
 
-func (r *runner) inTurn(ctx context.Context, all []*pipeline) error {
+func (r *runner) inTurn(ctx context.Context, all []*catalog.Pipeline) error {
 	var failures []error
 	for _, p := range all {
 		if ctx.Err() != nil {
@@ -65,13 +66,13 @@ func (r *runner) inTurn(ctx context.Context, all []*pipeline) error {
 	return errors.Join(failures...)
 }
 
-func (r *runner) together(ctx context.Context, all []*pipeline) error {
+func (r *runner) together(ctx context.Context, all []*catalog.Pipeline) error {
 	failures := make([]error, len(all))
 	var running sync.WaitGroup
 	for i, p := range all {
 		running.Go(func() {
 			if failures[i] = r.run(ctx, p); failures[i] != nil && len(all) > 1 {
-				r.tell(func() { r.host.opts.Stopped(p.name, failures[i]) })
+				r.tell(func() { r.host.opts.Stopped(p.Name, failures[i]) })
 			}
 		})
 	}
@@ -79,19 +80,19 @@ func (r *runner) together(ctx context.Context, all []*pipeline) error {
 	return errors.Join(failures...)
 }
 
-func (r *runner) run(ctx context.Context, p *pipeline) (err error) {
+func (r *runner) run(ctx context.Context, p *catalog.Pipeline) (err error) {
 	w := r.host.workshop(r.network, p)
 	defer func() { err = errors.Join(err, w.close()) }()
 	r.opening.Lock()
 	j, err := w.job(ctx, r.options)
 	r.opening.Unlock()
 	if err != nil {
-		return fmt.Errorf("starting %s: %w", p.name, err)
+		return fmt.Errorf("starting %s: %w", p.Name, err)
 	}
 	if !r.once {
 		return j.Follow(ctx)
 	}
-	if p.trigger.Paused {
+	if p.Trigger.Paused {
 		return nil
 	}
 	_, err = j.AvailableNow(ctx)

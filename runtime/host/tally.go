@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/store"
 )
@@ -71,11 +72,11 @@ func (h *Host) tally(report func(Progress)) *tally {
 }
 
 // begin turns to a pipeline.
-func (t *tally) begin(p *pipeline) error {
-	t.progress = Progress{Pipeline: p.name}
+func (t *tally) begin(p *catalog.Pipeline) error {
+	t.progress = Progress{Pipeline: p.Name}
 	view := t.host.store.View()
 	defer view.Close()
-	for _, a := range p.members {
+	for _, a := range p.Members {
 		if a.Block == addr.Stream || a.Block == addr.View {
 			t.progress.Relations = append(t.progress.Relations, a)
 		}
@@ -83,7 +84,7 @@ func (t *tally) begin(p *pipeline) error {
 			continue
 		}
 		t.members[a] = true
-		for _, g := range []*generation{t.host.catalog.records[a].Live, t.host.catalog.records[a].Building} {
+		for _, g := range []*catalog.Generation{t.host.catalog.Records[a].Live, t.host.catalog.Records[a].Building} {
 			if g == nil {
 				continue
 			}
@@ -162,7 +163,7 @@ func (t *tally) summary() (Summary, error) {
 	view := t.host.store.View()
 	defer view.Close()
 	var s Summary
-	for _, r := range t.host.catalog.sorted() {
+	for _, r := range t.host.catalog.Sorted() {
 		if !t.members[r.Addr] {
 			continue
 		}
@@ -193,9 +194,9 @@ func (t *tally) summary() (Summary, error) {
 	return s, nil
 }
 
-func (t *tally) sink(v *store.View, r *record) (SinkSummary, error) {
+func (t *tally) sink(v *store.View, r *catalog.Record) (SinkSummary, error) {
 	s := SinkSummary{Addr: r.Addr}
-	g := r.newest()
+	g := r.Newest()
 	c, err := job.ReadCounters(v, g.ID)
 	if err != nil {
 		return s, fmt.Errorf("reading sums of %s: %w", r.Addr, err)

@@ -134,7 +134,7 @@ func (j *Job) deliverer(o *outcome, relation string) deliverFunc {
 }
 
 func (j *Job) stage(ctx context.Context, s Sink, d connector.Delivery, st connector.Stager) (parcel, error) {
-	d.Pipeline, d.Sink, d.Generation = s.Life, s.Addr.String(), s.Generation
+	d.Pipeline, d.Sink, d.Origin, d.Generation = s.Life, s.Addr.String(), s.Origin.String(), s.Generation
 	d.Key, d.AppendOnly, d.Overwrite = s.Key, s.AppendOnly, s.Overwrite
 	d.Previous = j.receipts[s.ID].Receipt
 	staged, err := s.To.Stage(ctx, d, st)
@@ -180,7 +180,8 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 			return err
 		}
 	}
-	if err := writeJSON(b, "pipe/"+j.ID, pipelineRecord{Epoch: o.epoch}); err != nil {
+	pace := j.paced(o)
+	if err := writeJSON(b, "pipe/"+j.ID, pipelineRecord{Epoch: o.epoch, Pace: pace}); err != nil {
 		return err
 	}
 	if err := j.commitBatch(b); err != nil {
@@ -189,10 +190,25 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 	for id, c := range counters {
 		j.counters[id] = c
 	}
-	j.epoch = o.epoch
+	j.epoch, j.pace = o.epoch, pace
 	j.outbox = append(j.outbox, o.parcels...)
 	o.spent[walCommit] = j.Now().Sub(began)
 	return nil
+}
+
+// paced is the pipeline's pace with an epoch; one that read nothing says nothing.
+func (j *Job) paced(o *outcome) Pace {
+	var rows, bytes int64
+	for i, in := range o.intakes {
+		rows += o.result.Inputs[i].Rows
+		for _, r := range in.records {
+			bytes += r.SizeBytes
+		}
+	}
+	if rows == 0 {
+		return j.pace
+	}
+	return j.pace.after(rows, bytes, j.Now().Sub(o.begun))
 }
 
 func (o *outcome) remember(b *store.Batch) error {

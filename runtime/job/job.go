@@ -39,8 +39,9 @@ type Relation struct {
 // Sink is one sink of a pipeline.
 type Sink struct {
 	Addr       addr.Resource
-	ID         string // of this generation; names its receipts in the store
-	Life       string // stable over generations and pipelines; another when the sink was created anew
+	ID         string        // of this generation; names its receipts in the store
+	Life       string        // stable over generations and pipelines; another when the sink was created anew
+	Origin     addr.Resource // the address it was created under
 	Generation int64
 	From       string       // the relation's bare name
 	Columns    batch.Schema // of the relation
@@ -74,6 +75,7 @@ type Job struct {
 	Options
 	runID     string
 	epoch     int64      // last committed
+	pace      Pace       // up to it
 	sources   []*reader  // in Options.Sources' order
 	outbox    []parcel   // decided, not delivered
 	delivered []delivery // delivered, not yet dropped from the store
@@ -118,6 +120,9 @@ func (j *Job) load() error {
 	defer view.Close()
 	var err error
 	if j.epoch, err = Epoch(view, j.ID); err != nil {
+		return err
+	}
+	if j.pace, err = ReadPace(view, j.ID); err != nil {
 		return err
 	}
 	for _, s := range j.Sources {

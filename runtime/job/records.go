@@ -3,6 +3,7 @@ package job
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/store"
@@ -49,6 +50,45 @@ func (c Counters) plus(n batch.Counts) Counters {
 
 type pipelineRecord struct {
 	Epoch int64 `json:"epoch"`
+	Pace  Pace  `json:"pace,omitzero"`
+}
+
+// Pace is what a pipeline read, and how long that took, over its last epochs: older ones count less.
+type Pace struct {
+	Read    float64 `json:"rows"`
+	Stored  float64 `json:"bytes"`
+	Seconds float64 `json:"seconds"`
+}
+
+// memorable is how many seconds of work a pace goes back.
+const memorable = 600
+
+// after is the pace after one more epoch.
+func (p Pace) after(rows, bytes int64, took time.Duration) Pace {
+	if p.Seconds > memorable {
+		p.Read, p.Stored, p.Seconds = p.Read/2, p.Stored/2, p.Seconds/2
+	}
+	return Pace{Read: p.Read + float64(rows), Stored: p.Stored + float64(bytes), Seconds: p.Seconds + took.Seconds()}
+}
+
+// Rows is how many rows are admitted per second; 0: unknown.
+func (p Pace) Rows() float64 { return p.per(p.Read) }
+
+// Bytes is how many bytes, as stored, are read per second; 0: unknown.
+func (p Pace) Bytes() float64 { return p.per(p.Stored) }
+
+func (p Pace) per(n float64) float64 {
+	if p.Seconds <= 0 {
+		return 0
+	}
+	return n / p.Seconds
+}
+
+// ReadPace returns how fast a pipeline has worked; zero when nothing is known.
+func ReadPace(v *store.View, pipeline string) (Pace, error) {
+	var r pipelineRecord
+	_, err := readJSON(v, "pipe/"+pipeline, &r)
+	return r.Pace, err
 }
 
 // ReadSourceState returns what is known of a source; zero when nothing is.

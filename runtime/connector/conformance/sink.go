@@ -77,7 +77,7 @@ func (g *target) stage(inserted, deleted []string, overwrite bool) (connector.St
 		generation, previous = generation+1, nil
 	}
 	d := connector.Delivery{
-		Pipeline: "3f1c", Sink: "sink.test.x", Generation: generation, Epoch: g.epoch + 1, Key: g.Key, AppendOnly: g.AppendOnly,
+		Pipeline: "3f1c", Sink: "sink.test.x", Origin: "sink.test.x", Generation: generation, Epoch: g.epoch + 1, Key: g.Key, AppendOnly: g.AppendOnly,
 		Overwrite: overwrite, Previous: previous,
 		Counts: g.counts(inserted, deleted), Change: batch.Change{Columns: g.columns, Inserted: "sf_inserted"},
 	}

@@ -113,7 +113,7 @@ func newBench(t *testing.T, from, mode string) *bench {
 	var err error
 	b.sink, err = openSink(t, b.dir, from, mode)
 	require.NoError(t, err)
-	b.next = connector.Delivery{Pipeline: "p1", Sink: "sink.delta.x", Generation: 1, Epoch: 1,
+	b.next = connector.Delivery{Pipeline: "p1", Sink: "sink.delta.x", Origin: "sink.delta.x", Generation: 1, Epoch: 1,
 		Change: batch.Change{Columns: batch.Schema{{Name: "k", Type: "INTEGER"}, {Name: "v", Type: "VARCHAR"}}}}
 	return b
 }
@@ -305,7 +305,7 @@ func TestTableAndRuntimeDisagree(t *testing.T) {
 			require.Contains(t, b.refused([]string{"3 c"}, nil), "earlier life")
 
 			b = deliver(t, mode)
-			b.next.Sink, b.next.Epoch, b.next.Previous = "sink.delta.y", 1, nil
+			b.next.Origin, b.next.Epoch, b.next.Previous = "sink.delta.y", 1, nil
 			if mode == "append" {
 				b.deliver([]string{"3 c"}, nil)
 				require.Equal(t, []string{"1 a", "2 b", "3 c"}, b.rows(), "several may append to one table")
@@ -314,7 +314,7 @@ func TestTableAndRuntimeDisagree(t *testing.T) {
 			}
 
 			b = deliver(t, mode)
-			b.next.Sink, b.next.Overwrite = "sink.delta.y", true
+			b.next.Origin, b.next.Overwrite = "sink.delta.y", true
 			require.Contains(t, b.refused([]string{"3 c"}, nil), "belongs to something else")
 		})
 	}

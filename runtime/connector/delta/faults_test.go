@@ -36,7 +36,7 @@ func TestOtherWriters(t *testing.T) {
 	require.NoError(t, err)
 	stranger, err := openSink(t, b.dir, "stream.y", "append")
 	require.NoError(t, err)
-	b.next.Sink, b.next.Previous = "sink.delta.y", nil
+	b.next.Origin, b.next.Previous = "sink.delta.y", nil
 	b.sink, stranger = stranger, b.sink
 	b.deliver([]string{"8 h"}, nil)
 	_, err = stranger.Publish(context.Background(), st)

@@ -94,7 +94,11 @@ func (t *target) create(wanted columns.Schema, mode string) error {
 
 // appID names the deliveries of one generation of a sink in the table's log.
 func appID(d connector.Delivery) string {
-	return fmt.Sprintf("streamform:%s:%s:%d", d.Pipeline, d.Sink, d.Generation)
+	return transactionName(d.Pipeline, d.Origin, d.Generation)
+}
+
+func transactionName(pipeline, origin string, generation int64) string {
+	return fmt.Sprintf("streamform:%s:%s:%d", pipeline, origin, generation)
 }
 
 // checkGone refuses to begin anew where something was delivered before.
@@ -110,7 +114,7 @@ func (t *target) checkGone() error {
 func (t *target) checkHistory(mode string) error {
 	d := t.delivery
 	last, delivered := t.snap.Txn(appID(d))
-	earlier := slices.ContainsFunc(t.snap.Txns(), func(x action.Txn) bool { return sinkOf(x.AppID) == d.Sink })
+	earlier := slices.ContainsFunc(t.snap.Txns(), func(x action.Txn) bool { return sinkOf(x.AppID) == d.Origin })
 	version, known := versionOf(d.Previous)
 	again := "apply the sink again with -replace to write it anew."
 	switch {

@@ -1,0 +1,204 @@
+// Package catalog records what was applied: resources, their generations, and how they form pipelines.
+package catalog
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+// What the catalog keeps in the store's named values, beside what jobs keep:
+//
+//	res/ADDRESS     Record
+//	host/next       the next number for IDs and tables
+//	build/PIPELINE  how far a build has come; the host's
+
+// Resource is one applied resource, as the host is given it.
+type Resource struct {
+	Addr  addr.Resource   `json:"address"`
+	Value json.RawMessage `json:"value"` // complete value by the kind's type
+	// Relation is set for sources, streams and views.
+	Relation *Relation `json:"relation,omitempty"`
+	// Generation is the one that the value belongs to. A generation that the host does not have yet is built
+	// beside the live one; the live one's number replaces its value in place.
+	Generation int64 `json:"generation"`
+	// Carry says how a new generation of a view takes over the keyed data of the live one, as the plan had
+	// it from comparing both queries. Without it the new generation is computed from what it reads.
+	Carry json.RawMessage `json:"carry,omitempty"`
+	// Keep: a query of the live generation's number that differs takes its place at the next epoch. Rows given before
+	// stay as they are, and a Boundary is recorded.
+	Keep bool `json:"keep,omitempty"`
+}
+
+// Relation is what SQL sees of a source, stream or view.
+type Relation struct {
+	Columns    batch.Schema            `json:"columns"`         // a source's metadata columns included
+	Sides      map[string]batch.Schema `json:"sides,omitempty"` // sources: columns of side relations by name ("malformed")
+	AppendOnly bool                    `json:"append_only"`
+	Key        []string                `json:"key,omitempty"`
+	Reads      []string                `json:"reads,omitempty"` // relation names its SQL reads, purchases.malformed for a side relation
+	Identity   string                  `json:"identity,omitempty"`
+}
+
+// Record is one resource of the catalog.
+type Record struct {
+	Addr     addr.Resource `json:"address"`
+	Live     *Generation   `json:"live,omitempty"`     // the one that serves
+	Building *Generation   `json:"building,omitempty"` // the one Backfill computes and makes live
+	Former   []Former      `json:"former,omitempty"`   // replaced, kept for a rollback; the latest last
+	Pipeline string        `json:"pipeline,omitempty"` // the one it was last a member of
+	Life     string        `json:"life"`               // stays over generations, pipelines and addresses, until it is deleted
+	// Origin is the address it was created under, where it has moved since: its deliveries go on under that name.
+	Origin *addr.Resource `json:"origin,omitempty"`
+}
+
+// Name is the address that names the deliveries of a sink: the first it had.
+func (r *Record) Name() addr.Resource {
+	if r.Origin != nil {
+		return *r.Origin
+	}
+	return r.Addr
+}
+
+// Generation is one incarnation of a resource.
+type Generation struct {
+	ID       string            `json:"id"` // unique in this runtime; names ledger, sums and receipts
+	Number   int64             `json:"generation"`
+	Value    json.RawMessage   `json:"value"`
+	Relation *Relation         `json:"relation,omitempty"`
+	Tables   map[string]uint64 `json:"tables,omitempty"` // streams and views: by operator
+	Sides    map[string]uint64 `json:"sides,omitempty"`  // sources: tables of side relations by name
+	// Carry is Resource.Carry, while the generation is being built.
+	Carry json.RawMessage `json:"carry,omitempty"`
+	// Boundaries are the changes of the query that kept the rows given before.
+	Boundaries []Boundary `json:"boundaries,omitempty"`
+	// Touched: being built, and given rows. Should its build start over, they must be replaced.
+	Touched bool `json:"touched,omitempty"`
+	// Replace: a sink being built that is given everything at cut-over, in place of what it had.
+	Replace bool `json:"replace,omitempty"`
+}
+
+// Boundary is where a stream's query changed and its rows stayed: those up to the epoch follow the former query.
+type Boundary struct {
+	Epoch int64     `json:"epoch"` // the pipeline's last one before the change
+	At    time.Time `json:"at"`
+	Was   string    `json:"was"` // identity of the former query, SHA-256, hexadecimal
+	Is    string    `json:"is"`  // of the one that followed
+}
+
+// Former is a generation that was replaced and can be gone back to.
+type Former struct {
+	Generation *Generation      `json:"generation"`
+	CutOver    string           `json:"cut_over"` // ID of the cut-over; what it replaced goes back together
+	Until      time.Time        `json:"until"`    // when it is dropped
+	Done       map[string]int64 `json:"done"`     // by source ID: ordinal up to which it has read
+}
+
+// Wanted is what the host reads out of a value, whatever the kind.
+type Wanted struct {
+	SQL            string   `json:"sql"`
+	Keys           []string `json:"keys"`
+	From           string   `json:"from"`
+	Trigger        string   `json:"trigger"`
+	Interval       string   `json:"interval"`
+	Paused         bool     `json:"paused"`
+	RollbackWindow string   `json:"rollback_window"`
+}
+
+// Wanted reads a generation's value.
+func (g *Generation) Wanted() (w Wanted, err error) {
+	if err := json.Unmarshal(g.Value, &w); err != nil {
+		return w, fmt.Errorf("reading a recorded value: %w", err)
+	}
+	return w, nil
+}
+
+// Newest is the generation being built, or else the live one.
+func (r *Record) Newest() *Generation {
+	if r.Building != nil {
+		return r.Building
+	}
+	return r.Live
+}
+
+// Generations are all that a resource has.
+func (r *Record) Generations() []*Generation {
+	var all []*Generation
+	for _, g := range []*Generation{r.Live, r.Building} {
+		if g != nil {
+			all = append(all, g)
+		}
+	}
+	for _, f := range r.Former {
+		all = append(all, f.Generation)
+	}
+	return all
+}
+
+// Catalog is every applied resource. The copy in memory equals what is committed.
+type Catalog struct {
+	Records map[addr.Resource]*Record
+	store   *store.Store
+	next    uint64
+}
+
+// Load reads the catalog of a store.
+func Load(s *store.Store) (*Catalog, error) {
+	view := s.View()
+	defer view.Close()
+	return Read(s, view)
+}
+
+// Read reads the catalog as of a view.
+func Read(s *store.Store, v *store.View) (*Catalog, error) {
+	c := &Catalog{store: s, Records: map[addr.Resource]*Record{}, next: 1}
+	err := v.MetaPrefix("res/", func(key string, value []byte) error {
+		var r Record
+		if err := json.Unmarshal(value, &r); err != nil {
+			return fmt.Errorf("reading %s: %w", key, err)
+		}
+		c.Records[r.Addr] = &r
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalog: %w", err)
+	}
+	data, ok, err := v.Meta("host/next")
+	if err == nil && ok {
+		c.next, err = strconv.ParseUint(string(data), 10, 64)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalog: %w", err)
+	}
+	return c, nil
+}
+
+// Sorted lists the records by address.
+func (c *Catalog) Sorted() []*Record {
+	all := make([]*Record, 0, len(c.Records))
+	for _, r := range c.Records {
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b *Record) int { return a.Addr.Compare(b.Addr) })
+	return all
+}
+
+// SameRelation reports whether two relations are told apart by nothing.
+func SameRelation(a, b *Relation) bool {
+	x, _ := json.Marshal(a)
+	y, _ := json.Marshal(b)
+	return bytes.Equal(x, y)
+}
+
+// Carries reports whether rows flow through a resource.
+func Carries(a addr.Resource) bool { return a.Block.IsRelation() || a.Block == addr.Sink }
+
+// sideNames are the side relations a source keeps.
+func sideNames() []string { return []string{"malformed", "rescued"} }

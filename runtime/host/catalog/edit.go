@@ -1,0 +1,151 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+// Edit is a set of changes to the catalog that become real with one commit.
+type Edit struct {
+	View    *store.View
+	Batch   *store.Batch
+	catalog *Catalog
+	next    uint64
+	put     map[addr.Resource]*Record
+	gone    map[addr.Resource]bool
+}
+
+// Edit starts a change. Close must be called.
+func (c *Catalog) Edit() *Edit {
+	return &Edit{catalog: c, View: c.store.View(), Batch: c.store.NewBatch(), next: c.next,
+		put: map[addr.Resource]*Record{}, gone: map[addr.Resource]bool{}}
+}
+
+// Close frees the edit, committed or not.
+func (e *Edit) Close() { e.View.Close() }
+
+// Number gives out a number that was never given before.
+func (e *Edit) Number() uint64 {
+	e.next++
+	return e.next - 1
+}
+
+// Fresh is a new generation of a resource, without any rows.
+func (e *Edit) Fresh(r Resource) *Generation {
+	g := &Generation{ID: "g" + strconv.FormatUint(e.Number(), 10), Number: r.Generation, Value: r.Value, Relation: r.Relation, Carry: r.Carry}
+	if r.Addr.Block == addr.Source {
+		g.Sides = map[string]uint64{}
+		for _, name := range sideNames() {
+			g.Sides[name] = e.Number()
+		}
+	}
+	return g
+}
+
+// Again is a generation that starts what g was over.
+func (e *Edit) Again(a addr.Resource, g *Generation) *Generation {
+	n := e.Fresh(Resource{Addr: a, Value: g.Value, Relation: g.Relation, Generation: g.Number, Carry: g.Carry})
+	n.Replace, n.Boundaries = g.Replace || a.Block == addr.Sink && g.Touched, g.Boundaries
+	return n
+}
+
+// Record is a resource as the edit leaves it; nil when there is none.
+func (e *Edit) Record(a addr.Resource) *Record {
+	if r, ok := e.put[a]; ok {
+		return r
+	}
+	if e.gone[a] {
+		return nil
+	}
+	return e.catalog.Records[a]
+}
+
+// Saved is how many records the edit changes.
+func (e *Edit) Saved() int { return len(e.put) }
+
+// Save notes a record's new content.
+func (e *Edit) Save(r *Record) {
+	delete(e.gone, r.Addr)
+	e.put[r.Addr] = r
+}
+
+// Remove notes that a record is gone.
+func (e *Edit) Remove(a addr.Resource) {
+	delete(e.put, a)
+	e.gone[a] = true
+}
+
+// Drop forgets what a generation remembers, but not the tables that another one of the resource uses; nil is allowed.
+func (e *Edit) Drop(g *Generation, others ...*Generation) error {
+	if g == nil {
+		return nil
+	}
+	used := map[uint64]bool{}
+	for _, o := range others {
+		if o == nil {
+			continue
+		}
+		for _, t := range o.Tables {
+			used[t] = true
+		}
+	}
+	for _, tables := range []map[string]uint64{g.Tables, g.Sides} {
+		for _, name := range slices.Sorted(maps.Keys(tables)) {
+			if !used[tables[name]] {
+				e.Batch.DropTable(tables[name])
+			}
+		}
+	}
+	if err := job.Forget(e.View, e.Batch, g.ID); err != nil {
+		return fmt.Errorf("forgetting a generation: %w", err)
+	}
+	return nil
+}
+
+// Write puts the changed records into the batch.
+func (e *Edit) Write() error {
+	for a := range e.gone {
+		e.Batch.DeleteMeta("res/" + a.String())
+	}
+	for a, r := range e.put {
+		data, err := json.Marshal(r)
+		if err != nil {
+			return fmt.Errorf("writing the catalog entry of %s: %w", a, err)
+		}
+		e.Batch.SetMeta("res/"+a.String(), data)
+	}
+	if e.next != e.catalog.next {
+		e.Batch.SetMeta("host/next", []byte(strconv.FormatUint(e.next, 10)))
+	}
+	return nil
+}
+
+// Settle makes the committed changes known.
+func (e *Edit) Settle() {
+	for a := range e.gone {
+		delete(e.catalog.Records, a)
+	}
+	for a, r := range e.put {
+		e.catalog.Records[a] = r
+	}
+	e.catalog.next = e.next
+}
+
+// Commit writes, commits and settles.
+func (e *Edit) Commit() error {
+	if err := e.Write(); err != nil {
+		return err
+	}
+	if err := e.catalog.store.Commit(e.Batch); err != nil {
+		return fmt.Errorf("committing the catalog: %w", err)
+	}
+	e.Settle()
+	return nil
+}

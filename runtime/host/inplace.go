@@ -1,0 +1,115 @@
+package host
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/query/evolve"
+)
+
+// inPlace is the live generation of a record with what a resource says now. Where that changes the rows it gives from now
+// on, a boundary is recorded, and of its keyed data only what the resource's carry keeps stays.
+func (h *Host) inPlace(e *catalog.Edit, r *catalog.Record, now Resource) (*catalog.Generation, error) {
+	live := *r.Live
+	live.Value, live.Relation = now.Value, now.Relation
+	was, is := meaning(now.Addr, r.Live.Value, r.Live.Relation), meaning(now.Addr, now.Value, now.Relation)
+	if !now.Keep || was == is {
+		return &live, nil
+	}
+	epoch, err := job.Epoch(e.View, r.Pipeline)
+	if err != nil {
+		return nil, fmt.Errorf("reading the epoch: %w", err)
+	}
+	b := catalog.Boundary{Epoch: epoch, At: h.opts.Now().UTC(), Was: was, Is: is}
+	live.Boundaries = append(slices.Clone(live.Boundaries), b)
+	if now.Addr.Block == addr.Source {
+		return &live, nil
+	}
+	if live.Tables, err = keptTables(r.Live.Tables, now.Carry); err != nil {
+		return nil, err
+	}
+	kept := slices.Collect(maps.Values(live.Tables))
+	for _, table := range r.Live.Tables {
+		if !slices.Contains(kept, table) {
+			e.Batch.DropTable(table)
+		}
+	}
+	return &live, nil
+}
+
+// keptTables are the tables of operators whose keyed data a carry keeps as it is, by operator of the new query.
+func keptTables(tables map[string]uint64, carry json.RawMessage) (map[string]uint64, error) {
+	kept := map[string]uint64{}
+	if carry == nil {
+		return kept, nil
+	}
+	var c evolve.Carry
+	if err := json.Unmarshal(carry, &c); err != nil {
+		return nil, fmt.Errorf("reading what is carried over: %w", err)
+	}
+	for operator, origin := range c.Operators {
+		if table, ok := tables[origin.Keep]; ok && origin.Keep != "" {
+			kept[operator] = table
+		}
+	}
+	return kept, nil
+}
+
+// meaning is a digest of what decides the rows of a resource.
+func meaning(a addr.Resource, value json.RawMessage, r *catalog.Relation) string {
+	text := []byte(value)
+	if a.Block != addr.Source && r != nil {
+		text = []byte(r.Identity)
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Move gives resources other addresses, all at once. Generations, keyed data, positions, undelivered output and the names under
+// which sinks deliver stay. A move that was made already has no further effect. What names a resource by its former address
+// must be put again before the next Backfill or Run.
+func (h *Host) Move(_ context.Context, moves map[addr.Resource]addr.Resource) error {
+	h.busy.Lock()
+	defer h.busy.Unlock()
+	e := h.catalog.Edit()
+	defer e.Close()
+	var moved []*catalog.Record
+	for from, to := range moves {
+		r, ok := h.catalog.Records[from]
+		_, gone := moves[to]
+		switch _, taken := h.catalog.Records[to]; {
+		case !ok:
+			continue
+		case from.Kind() != to.Kind():
+			return fmt.Errorf("moving %s to %s: they are of different kinds", from, to)
+		case taken && !gone:
+			return fmt.Errorf("moving %s to %s: the runtime has both", from, to)
+		}
+		next := *r
+		next.Addr = to
+		if r.Origin == nil {
+			origin := from
+			next.Origin = &origin
+		}
+		e.Remove(from)
+		moved = append(moved, &next)
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	for _, r := range moved {
+		e.Save(r)
+	}
+	if err := e.Commit(); err != nil {
+		return fmt.Errorf("moving resources: %w", err)
+	}
+	return nil
+}
