@@ -1,0 +1,1 @@
+package temporal_test
