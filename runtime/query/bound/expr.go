@@ -77,6 +77,9 @@ func (s Scope) Joined(es []*Expr, open, sep, end string) (string, error) {
 }
 
 func (s Scope) cast(e *Expr) (string, error) {
+	if e.Return.rowOf() && !e.TryCast {
+		return s.castRow(e)
+	}
 	child, err := s.SQL(e.Child)
 	if err != nil {
 		return "", err
@@ -120,7 +123,7 @@ func (s Scope) comparison(e *Expr) (string, error) {
 	if !ok {
 		return "", Unsupportedf(ByForm, "a comparison of type %s", e.Type)
 	}
-	return s.Joined([]*Expr{e.Left, e.Right}, "(", " "+sign+" ", ")")
+	return s.Joined([]*Expr{compared(e.Left), compared(e.Right)}, "(", " "+sign+" ", ")")
 }
 
 func (s Scope) operator(e *Expr) (string, error) {

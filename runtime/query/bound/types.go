@@ -3,6 +3,7 @@ package bound
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 )
@@ -119,6 +120,9 @@ func Text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 
 // SQL renders the constant with its exact type.
 func (v Value) SQL() (string, error) {
+	if v.Type.rowOf() && !v.IsNull {
+		return v.nestedSQL()
+	}
 	typ, err := v.Type.SQL()
 	if err != nil {
 		return "", err
@@ -145,6 +149,16 @@ func (v Value) SQL() (string, error) {
 		return v.hugeSQL(typ)
 	case "LIST":
 		return v.listSQL(typ)
+	case "STRUCT", "MAP":
+		return v.nestedSQL()
+	case "TIME":
+		return v.clockSQL(typ)
+	case "UUID":
+		return v.uuidSQL(typ)
+	case "BLOB":
+		return v.blobSQL(typ)
+	case "INTERVAL":
+		return v.intervalSQL(typ)
 	case "VARCHAR":
 		var s string
 		if json.Unmarshal(v.Data, &s) != nil || strings.ContainsRune(s, 0) {
@@ -219,6 +233,9 @@ func (v Value) timeSQL(typ string) (string, error) {
 	if json.Unmarshal(v.Data, &n) != nil {
 		return "", Unsupportedf(ByConstant, "a constant of type %s of an unknown form", typ)
 	}
+	if far := infinity(n, v.Type.ID); far != "" {
+		return "CAST('" + far + "' AS " + typ + ")", nil
+	}
 	var t time.Time
 	layout := "2006-01-02 15:04:05.999999999"
 	switch v.Type.ID {
@@ -234,11 +251,26 @@ func (v Value) timeSQL(typ string) (string, error) {
 		t = time.UnixMicro(n).UTC()
 	}
 	if t.Year() < 1 || t.Year() > 9999 {
-		return "", Unsupportedf(ByConstant, "a %s that is infinite or far away", typ)
+		return "", Unsupportedf(ByConstant, "a %s that is far away", typ)
 	}
 	text := t.Format(layout)
 	if v.Type.ID == "TIMESTAMP WITH TIME ZONE" {
 		text += "+00"
 	}
 	return "CAST(" + Text(text) + " AS " + typ + ")", nil
+}
+
+// infinity is how SQL writes the ends of time, which the plan has as the greatest number and its opposite; empty for others.
+func infinity(n int64, typ string) string {
+	end := int64(math.MaxInt64)
+	if typ == "DATE" {
+		end = math.MaxInt32
+	}
+	switch n {
+	case end:
+		return "infinity"
+	case -end:
+		return "-infinity"
+	}
+	return ""
 }
