@@ -36,6 +36,7 @@ func (c *cli) applyCommand() *cobra.Command {
 	}
 	a.register(cmd, c.env)
 	cmd.Flags().BoolVar(&a.destroy, "destroy", false, "Removes everything that was applied; the command destroy is the same")
+	cmd.Flags().BoolVar(&a.refreshOnly, "refresh-only", false, "Only records what was changed outside of streamform")
 	cmd.Flags().BoolVar(&a.autoApprove, "auto-approve", false, "Does not ask before applying")
 	return cmd
 }
@@ -56,6 +57,9 @@ func (c *cli) destroyCommand() *cobra.Command {
 }
 
 func (c *cli) apply(a applying) error {
+	if err := a.check(); err != nil {
+		return err
+	}
 	if err := c.approvable(a); err != nil {
 		return err
 	}
@@ -77,7 +81,11 @@ func (c *cli) apply(a applying) error {
 	}
 	defer s.unlock()
 	made := s.Saved()
-	if made == nil {
+	if made != nil {
+		if err := s.report(s.CheckRuntime(ctx)); err != nil {
+			return err
+		}
+	} else {
 		var err error
 		if made, err = s.plan(ctx, a.planning); err != nil {
 			return err
@@ -97,8 +105,8 @@ func (c *cli) apply(a applying) error {
 // approvable fails at once where nobody could approve later.
 func (c *cli) approvable(a applying) error {
 	switch {
-	case a.file != "" && (a.destroy || len(a.targets)+len(a.replaces) > 0):
-		return misuse{summary: "Mode of plan already decided", detail: "A saved plan already says what is to be done, so -destroy, -target and -replace cannot be given with it. Give them to plan instead."}
+	case a.file != "" && (a.destroy || a.refreshOnly || len(a.targets)+len(a.replaces)+len(a.excludes)+len(a.allowed) > 0):
+		return misuse{summary: "Mode of plan already decided", detail: "A saved plan already says what is to be done, so -destroy, -refresh-only, -target, -exclude, -replace and -allow cannot be given with it. Give them to plan instead."}
 	case a.file != "" || a.autoApprove:
 		return nil
 	case a.json:
@@ -121,6 +129,9 @@ func (s *session) approve(a applying, p *plan.Plan) error {
 	}
 	question := "Do you want to perform these actions?\n  streamform will perform the actions described above.\n  Only 'yes' will be accepted to approve."
 	cancelled := "Apply cancelled."
+	if p.Mode == plan.RefreshOnly {
+		question = "Would you like to update the recorded state to reflect these detected changes?\n  streamform will write these changes to the state without changing anything else.\n  There is no undo. Only 'yes' will be accepted to confirm."
+	}
 	if p.Mode == plan.Destroy {
 		question = "Do you really want to destroy all resources?\n  streamform will remove everything shown above from the runtime.\n  There is no undo. Only 'yes' will be accepted to confirm."
 		cancelled = "Destroy cancelled."

@@ -81,8 +81,8 @@ type planning struct {
 	looks
 	locking
 	variables
-	destroy, refresh, input bool
-	targets, replaces       []string
+	destroy, refreshOnly, refresh, input bool
+	targets, replaces, excludes, allowed []string
 }
 
 func (p *planning) register(cmd *cobra.Command, env environment) {
@@ -94,6 +94,8 @@ func (p *planning) register(cmd *cobra.Command, env environment) {
 	flags.BoolVar(&p.refresh, "refresh", true, "Does not ask the runtime what really exists before planning")
 	flags.BoolVar(&p.input, "input", inputAllowed(env), "Never asks; fails instead when an answer is needed")
 	flags.StringArrayVar(&p.targets, "target", nil, "Plans only this `address` and what it needs; may be given several times")
+	flags.StringArrayVar(&p.excludes, "exclude", nil, "Leaves this `address` out, and what depends on it; may be given several times")
+	flags.StringArrayVar(&p.allowed, "allow", nil, "Lets through, this once, what a plan_policy denies of this `address`; may be given several times")
 	flags.StringArrayVar(&p.replaces, "replace", nil, "Computes this `address` anew although nothing about it changed; may be given several times")
 	accept(flags, "parallelism", "10")
 }

@@ -30,8 +30,9 @@ func (c *cli) planCommand() *cobra.Command {
 	}
 	p.register(cmd, c.env)
 	cmd.Flags().BoolVar(&p.destroy, "destroy", false, "Plans to remove everything that was applied")
+	cmd.Flags().BoolVar(&p.refreshOnly, "refresh-only", false, "Shows what was changed outside of streamform, and plans only to record it")
 	cmd.Flags().StringVar(&outFile, "out", "", "Saves the plan to this `file`, to be given to apply")
-	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "Exits with 0 when there is nothing to do, 1 after an error, 2 when there are changes")
+	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "Exits with 0 when there is nothing to do, 1 after an error, 2 when there are changes here or outside of streamform")
 	return cmd
 }
 
@@ -42,13 +43,32 @@ func (p planning) options() project.Options {
 
 // request is the plan that the flags ask for.
 func (p planning) request() project.PlanRequest {
-	return project.PlanRequest{Destroy: p.destroy, Refresh: p.refresh, Targets: p.targets, Replace: p.replaces}
+	return project.PlanRequest{Destroy: p.destroy, RefreshOnly: p.refreshOnly, Refresh: p.refresh,
+		Targets: p.targets, Exclude: p.excludes, Replace: p.replaces, Allow: p.allowed}
+}
+
+// check refuses flags that contradict each other.
+func (p planning) check() error {
+	switch {
+	case p.refreshOnly && p.destroy:
+		return misuse{summary: "Incompatible plan mode options", detail: "-destroy and -refresh-only cannot be given together: one removes everything, the other changes nothing but the record."}
+	case p.refreshOnly && !p.refresh:
+		return misuse{summary: "Incompatible refresh options", detail: "-refresh-only does nothing but look at what really exists, so it cannot be given with -refresh=false."}
+	case p.refreshOnly && len(p.replaces) > 0:
+		return misuse{summary: "Incompatible plan mode options", detail: "-replace cannot be given with -refresh-only, which changes nothing but the record."}
+	case len(p.targets) > 0 && len(p.excludes) > 0:
+		return misuse{summary: "Invalid combination of arguments", detail: "-target and -exclude cannot be given together: one says what is planned, the other what is not."}
+	}
+	return nil
 }
 
 // planGC lets a plan's heap grow to five times what lives: it ends before most of it would have been collected.
 const planGC = 400
 
 func (c *cli) plan(p planning, outFile string, detailed bool) error {
+	if err := p.check(); err != nil {
+		return err
+	}
 	debug.SetGCPercent(planGC)
 	s := c.begin(p.looks, p.options())
 	defer s.Close()
@@ -70,7 +90,7 @@ func (c *cli) plan(p planning, outFile string, detailed bool) error {
 	if s.lines == nil && !automated(c.env) {
 		s.next(made, outFile)
 	}
-	if detailed && !made.Empty() {
+	if detailed && (!made.Empty() || len(made.Drift) > 0) {
 		return exitChanges
 	}
 	return nil

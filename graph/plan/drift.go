@@ -34,7 +34,8 @@ type Observation struct {
 type Drift struct {
 	Addr   addr.Resource   `json:"address"`
 	Kind   string          `json:"kind"`
-	Detail string          `json:"detail"` // what was found, a sentence
+	Detail string          `json:"detail"`           // what was found, a sentence
+	Advice string          `json:"advice,omitempty"` // what can be done, a sentence; empty where the plan does something already
 	Before json.RawMessage `json:"before,omitempty"`
 	After  json.RawMessage `json:"after,omitempty"` // nil where the object is gone
 	mark   string
@@ -80,11 +81,19 @@ func (m *maker) drift() []Drift {
 		}
 		for _, o := range observed[a] {
 			if p.Accepted[o.Kind] != o.Mark {
-				out = append(out, Drift{Addr: a, Kind: o.Kind, Before: p.Attributes, After: p.Attributes, Detail: o.Detail, mark: o.Mark})
+				out = append(out, Drift{Addr: a, Kind: o.Kind, Before: p.Attributes, After: p.Attributes, Detail: o.Detail, Advice: advice(a), mark: o.Mark})
 			}
 		}
 	}
 	return out
+}
+
+// advice says what can be done about what others did to the object behind a resource.
+func advice(a addr.Resource) string {
+	if a.Block == addr.Sink {
+		return fmt.Sprintf("To write it anew from the rows streamform holds, plan with -replace=%s.", a)
+	}
+	return ""
 }
 
 // accept is the record after what really is was taken over.

@@ -25,17 +25,33 @@ type Identity struct {
 }
 
 // lock notes what the plan was made on.
-func (m *maker) lock() *Lock {
+func (m *maker) lock(changes []Change) *Lock {
 	if m.in.Facts == nil {
 		return nil
 	}
-	l := &Lock{Generations: map[addr.Resource]int64{}, Identities: map[addr.Resource]Identity{}}
-	for a := range m.changes {
-		if g, ok := m.in.Facts.Generations[a]; ok {
-			l.Generations[a] = g
+	l := lockOn(changes, m.in.Facts)
+	for _, c := range changes {
+		if c.Inferred && c.Desired != nil && c.Desired.Relation != nil {
+			id := l.Identities[c.Addr]
+			id.Columns = c.Desired.Relation.Columns
+			l.Identities[c.Addr] = id
 		}
-		if id, ok := m.in.Facts.Identities[a]; ok {
-			l.Identities[a] = id
+	}
+	return l
+}
+
+// LockOn is what the plan would be locked to were it made on these facts.
+func (p *Plan) LockOn(f *Facts) *Lock { return lockOn(p.Changes, f) }
+
+func lockOn(changes []Change, f *Facts) *Lock {
+	l := &Lock{Generations: map[addr.Resource]int64{}, Identities: map[addr.Resource]Identity{}}
+	for _, c := range changes {
+		at := c.Addr
+		if g, ok := f.Generations[at]; ok {
+			l.Generations[at] = g
+		}
+		if id, ok := f.Identities[at]; ok && c.Desired != nil {
+			l.Identities[at] = id
 		}
 	}
 	return l

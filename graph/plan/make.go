@@ -193,7 +193,7 @@ func (m *maker) finish(drifts []Drift) *Plan {
 	if m.in.Facts != nil {
 		p.RuntimeID, p.Sources = m.in.Facts.RuntimeID, m.in.Facts.Sources
 	}
-	p.Drift, p.Allowed, p.Lock, p.Checks = drifts, m.in.Allow, m.lock(), m.checks()
+	p.Drift, p.Allowed, p.Checks = drifts, m.in.Allow, m.checks()
 	if m.in.Mode == RefreshOnly {
 		p.Accept = m.accept(drifts)
 	}
@@ -201,6 +201,7 @@ func (m *maker) finish(drifts []Drift) *Plan {
 		p.Changes = append(p.Changes, *c)
 	}
 	sortByAddress(p.Changes, func(c Change) addr.Resource { return c.Addr })
+	p.Lock = m.lock(p.Changes)
 	for _, a := range m.order {
 		if c := m.changes[a]; c != nil && c.Action != NoOp {
 			p.Order = append(p.Order, a)

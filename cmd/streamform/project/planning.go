@@ -20,10 +20,13 @@ import (
 
 // PlanRequest says what to plan.
 type PlanRequest struct {
-	Destroy bool
-	Refresh bool     // asks the runtime what really exists
-	Targets []string // addresses; empty: everything
-	Replace []string // addresses to compute anew
+	Destroy     bool
+	RefreshOnly bool     // only takes over what really is; needs Refresh
+	Refresh     bool     // asks the runtime what really exists
+	Targets     []string // addresses; empty: everything
+	Exclude     []string // addresses to leave out; not with Targets
+	Replace     []string // addresses to compute anew
+	Allow       []string // addresses of which policies let through what they deny
 }
 
 // bound is a configuration with its edges and its relations.
@@ -40,9 +43,14 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 	if r.Destroy {
 		in.Mode = plan.Destroy
 	}
+	if r.RefreshOnly {
+		in.Mode = plan.RefreshOnly
+	}
 	var ds diag.Diagnostics
 	in.Targets, ds = addresses(ds, "option -target", r.Targets)
 	in.Replace, ds = addresses(ds, "option -replace", r.Replace)
+	in.Exclude, ds = addresses(ds, "option -exclude", r.Exclude)
+	in.Allow, ds = addresses(ds, "option -allow", r.Allow)
 	if ds.Failed() {
 		return nil, ds, nil
 	}
@@ -57,7 +65,7 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 		return nil, ds, err
 	}
 	in.State = document
-	if !r.Destroy {
+	if in.Mode == plan.Normal {
 		b, more, err := p.bind(ctx, p.sampler(), document, in.Replace...)
 		ds = append(ds, more...)
 		if err != nil || ds.Failed() {
@@ -66,7 +74,7 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 		in.Graph, in.Relations, in.Inferred = b.graph, b.result.Relations, extents(b.result.Inferred)
 	}
 	if r.Refresh {
-		in.Facts, more, err = p.facts(ctx)
+		in.Facts, more, err = p.facts(ctx, document)
 		ds = append(ds, more...)
 		if err != nil || ds.Failed() {
 			return nil, ds, err
@@ -112,7 +120,7 @@ func extents(sampled map[addr.Resource]bind.Inferred) map[addr.Resource]plan.Ext
 
 // facts asks the runtime what it holds. A source that cannot be listed is a warning: what it would cost
 // to read is then unknown, and it may be what the plan takes away.
-func (p *Project) facts(ctx context.Context) (*plan.Facts, diag.Diagnostics, error) {
+func (p *Project) facts(ctx context.Context, recorded *state.Document) (*plan.Facts, diag.Diagnostics, error) {
 	h, err := p.openHost(ctx)
 	if err != nil {
 		ds, err := findings(p.config, err)
@@ -133,7 +141,12 @@ func (p *Project) facts(ctx context.Context) (*plan.Facts, diag.Diagnostics, err
 			out.Sources[a] = held
 		}
 	}
-	return out, ds, nil
+	desired, err := p.desired()
+	if err != nil {
+		return nil, ds, err
+	}
+	more, err := p.observe(ctx, out, recorded, desired)
+	return out, append(ds, more...), err
 }
 
 func addresses(ds diag.Diagnostics, flag string, texts []string) ([]addr.Resource, diag.Diagnostics) {

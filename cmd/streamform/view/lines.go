@@ -78,6 +78,17 @@ type lineChange struct {
 	Class    plan.Class   `json:"class,omitempty"`
 	Why      string       `json:"class_reason,omitempty"`
 	Price    *plan.Price  `json:"price,omitempty"`
+	// Denials are what policies have against it.
+	Denials []plan.Denial `json:"denials,omitempty"`
+}
+
+// lineDrift is one difference between record and reality.
+type lineDrift struct {
+	Resource lineResource `json:"resource"`
+	Action   string       `json:"action"`
+	Kind     string       `json:"kind"`
+	Detail   string       `json:"detail"`
+	Advice   string       `json:"advice,omitempty"`
 }
 
 // uiAction spells an action as lines do: the words of plan JSON but for no-op.
@@ -95,13 +106,21 @@ func uiVerb(a plan.Action) string {
 	return "do nothing"
 }
 
-// Plan prints a line per change, the summary and the outputs.
+// Plan prints a line per drift and per change, the summary and the outputs.
 func (l *Lines) Plan(p *plan.Plan) error {
+	for _, d := range p.Drift {
+		action, verb := "update", "changed"
+		if d.Deleted() {
+			action, verb = "delete", "deleted"
+		}
+		l.line("resource_drift", fmt.Sprintf("%s: Drift detected (%s)", d.Addr, verb), map[string]any{
+			"change": lineDrift{Resource: resourceOf(d.Addr), Action: action, Kind: d.Kind, Detail: d.Detail, Advice: d.Advice}})
+	}
 	for _, c := range p.Changes {
 		if c.Action == plan.NoOp || c.Class == plan.Blocked {
 			continue
 		}
-		change := lineChange{Resource: resourceOf(c.Addr), Action: uiAction(c.Action), Class: c.Class, Why: c.Reason, Price: c.Price}
+		change := lineChange{Resource: resourceOf(c.Addr), Action: uiAction(c.Action), Class: c.Class, Why: c.Reason, Price: c.Price, Denials: c.Denials}
 		switch {
 		case c.Action == plan.Replace:
 			change.Reason = "requested"

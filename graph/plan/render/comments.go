@@ -32,6 +32,7 @@ func (t *text) comments(p *plan.Plan, c plan.Change) {
 	if c.Reason != "" {
 		t.line("  # (%s)", c.Reason)
 	}
+	t.denials(c)
 	for _, l := range cost(p, c) {
 		t.line("  # (%s)", l)
 	}
@@ -41,6 +42,17 @@ func (t *text) comments(p *plan.Plan, c plan.Change) {
 				t.line("  # (its query runs again in full at each epoch: %s)", o.Reason)
 			}
 		}
+	}
+}
+
+// denials say what policies have against the change.
+func (t *text) denials(c plan.Change) {
+	for _, d := range c.Denials {
+		if d.Waived {
+			t.line("  # (let through once by -allow: it %s, plan_policy %q)", d.Reason, d.Policy)
+			continue
+		}
+		t.line("  # (%s by plan_policy %q: it %s)", t.paint(bold+red, "denied"), d.Policy, d.Reason)
 	}
 }
 
@@ -111,7 +123,7 @@ func extent(e plan.Extent, none string) string {
 		parts = append(parts, plural(e.Rows, "row"))
 	}
 	if e.Bytes > 0 {
-		parts = append(parts, bytesText(e.Bytes))
+		parts = append(parts, plan.FormatBytes(e.Bytes))
 	}
 	if len(parts) == 0 {
 		if none == "" {

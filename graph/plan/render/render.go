@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/schema"
 )
 
@@ -22,7 +23,20 @@ type Options struct {
 // the sentence that there is nothing to do.
 func Text(w io.Writer, p *plan.Plan, o Options) error {
 	t := &text{options: o}
+	if err := t.drift(p); err != nil {
+		return err
+	}
+	if len(p.Drift) > 0 && p.Mode != plan.RefreshOnly {
+		t.line("")
+		t.rule()
+	}
 	switch {
+	case p.Mode == plan.RefreshOnly && !p.Errored:
+		if p.Empty() {
+			t.line("%s", t.paint(bold+green, "No changes.")+t.paint(bold, " Your infrastructure still matches the configuration."))
+			t.line("")
+			t.line("What was applied and what the runtime has are the same, so there is nothing to record.")
+		}
 	case p.Errored && p.Counts() == plan.Counts{}:
 		t.line("Nothing can be planned before the errors below are mended.")
 	case p.Empty() && p.Mode == plan.Destroy:
@@ -30,6 +44,10 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 	case p.Empty():
 		t.line("%s", t.paint(bold+green, "No changes.")+t.paint(bold, " Your infrastructure matches the configuration."))
 		t.line("")
+		if len(p.Drift) > 0 {
+			t.line("Nothing has to be done to what was applied; what is noted above stays as it is.")
+			break
+		}
 		t.line("What is configured, what was applied and what the runtime has are the same, so there is")
 		t.line("nothing to do.")
 	default:
@@ -147,12 +165,7 @@ func (t *text) change(p *plan.Plan, c plan.Change) error {
 	}
 	t.comments(p, c)
 	t.line("%s %s {", t.actionSymbol(c.Action), c.Addr.Header())
-	b := body{text: t, indent: 6}
-	if t.options.Kind != nil {
-		if k, ok := t.options.Kind(c.Addr.Kind()); ok {
-			b.fields = k.Fields()
-		}
-	}
+	b := t.body(c.Addr)
 	switch c.Action {
 	case plan.Create:
 		before = nil
@@ -166,6 +179,17 @@ func (t *text) change(p *plan.Plan, c plan.Change) error {
 	t.line("    }")
 	t.line("")
 	return nil
+}
+
+// body is the inside of a resource's block.
+func (t *text) body(a addr.Resource) body {
+	b := body{text: t, indent: 6}
+	if t.options.Kind != nil {
+		if k, ok := t.options.Kind(a.Kind()); ok {
+			b.fields = k.Fields()
+		}
+	}
+	return b
 }
 
 // showInferred puts the columns that were found in the data where written ones would stand.
