@@ -29,8 +29,9 @@ lint: ## vet and gofmt
 		echo "make: could not set up .venv (see above); tests that read tables back with another library will be skipped"; \
 	fi
 
-bench: build ## the benchmarks of docs/performance.md
-	$(GO) run -tags $(TAGS) ./acceptance/bench -streamform bin/streamform
+bench: build ## the benchmarks of docs/performance.md at moderate sizes; BENCH="-only W8" chooses
+	$(GO) build -tags $(TAGS) -o bin/bench ./acceptance/bench
+	bin/bench -streamform bin/streamform -doc docs/performance.md $(BENCH)
 
 docs: ## docs/reference and the tables generated from the source
 	$(GO) test -tags $(TAGS) ./acceptance -run '^TestDocs' -update

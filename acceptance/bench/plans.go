@@ -7,13 +7,15 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/streamform/streamform/acceptance/bench/meter"
 )
 
 // planned is how long a plan of so many new resources takes.
 type planned struct {
 	resources int
-	ours      []cost
-	terraform []cost // empty when it is not installed
+	ours      []meter.Cost
+	terraform []meter.Cost // empty when it is not installed
 }
 
 // planTimes plans configurations of new resources: a quarter sources, a quarter streams, a quarter views and a
@@ -21,7 +23,7 @@ type planned struct {
 func planTimes(ctx context.Context, s settings) ([]planned, error) {
 	var out []planned
 	for _, n := range []int{1_000, 10_000} {
-		dir, err := os.MkdirTemp(s.cache, "plan-")
+		dir, err := os.MkdirTemp(s.Cache, "plan-")
 		if err != nil {
 			return nil, err
 		}
@@ -35,8 +37,8 @@ func planTimes(ctx context.Context, s settings) ([]planned, error) {
 			}
 		}
 		terraform := terraformFolder(ctx, dir, n)
-		for range s.pairs {
-			ours, err := measure(ctx, dir, s.binary, "plan", "-out=saved")
+		for range s.toolPairs() {
+			ours, _, err := meter.Command(ctx, dir, s.binary, "plan", "-out=saved")
 			if err != nil {
 				return nil, err
 			}
@@ -44,7 +46,7 @@ func planTimes(ctx context.Context, s settings) ([]planned, error) {
 			if terraform == "" {
 				continue
 			}
-			theirs, err := measure(ctx, terraform, "terraform", "plan", "-out=saved")
+			theirs, _, err := meter.Command(ctx, terraform, "terraform", "plan", "-out=saved")
 			if err != nil {
 				return nil, err
 			}
@@ -98,8 +100,33 @@ func terraformFolder(ctx context.Context, dir string, n int) string {
 	if err := os.WriteFile(filepath.Join(folder, "main.tf"), []byte(b.String()), 0o644); err != nil {
 		return ""
 	}
-	if _, err := measure(ctx, folder, "terraform", "init"); err != nil {
+	if _, _, err := meter.Command(ctx, folder, "terraform", "init"); err != nil {
 		return ""
 	}
 	return folder
+}
+
+// plans runs W12: the binary's plan beside terraform's.
+func (s settings) plans(ctx context.Context) (string, error) {
+	all, err := planTimes(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s Medians of %d alternating pairs; ratios with least and greatest.\n", machine(), s.toolPairs())
+	b.WriteString("\nA plan of new resources, from process start to the saved plan: a quarter each sources, streams, views and triggers, beside as many `terraform_data`.\n\n")
+	b.WriteString("| resources | ours | cpu | peak | terraform | cpu | peak | time ratio |\n|--:|--:|--:|--:|--:|--:|--:|--:|\n")
+	for _, p := range all {
+		fmt.Fprintf(&b, "| %d | %s | %s | %.0f MB | %s\n", p.resources, seconds(p.ours, meter.WallSeconds), seconds(p.ours, meter.CPUSeconds),
+			meter.Median(meter.Of(p.ours, meter.Megabytes)), p.terraformCells())
+	}
+	return b.String(), nil
+}
+
+func (p planned) terraformCells() string {
+	if len(p.terraform) == 0 {
+		return "not installed | – | – | – |"
+	}
+	return fmt.Sprintf("%s | %s | %.0f MB | %s |", seconds(p.terraform, meter.WallSeconds), seconds(p.terraform, meter.CPUSeconds),
+		meter.Median(meter.Of(p.terraform, meter.Megabytes)), meter.Ratios(meter.Of(p.ours, meter.WallSeconds), meter.Of(p.terraform, meter.WallSeconds)))
 }

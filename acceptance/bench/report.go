@@ -2,64 +2,134 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/streamform/streamform/acceptance/bench/meter"
+	"github.com/streamform/streamform/acceptance/bench/workload"
 )
 
-// table is the results as Markdown.
-func table(s settings, results []result, plans []planned) string {
+// text is a workload's results as Markdown.
+func (m measured) text(s settings) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s, %s/%s, %d cores. Medians of %d alternating pairs; ratios with least and greatest.\n",
-		time.Now().UTC().Format("2006-01-02"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), s.pairs)
-	if len(results) > 0 {
-		fmt.Fprintf(&b, "\n%d events as lines of JSON in %d files. The lower bound is DuckDB alone: one `COPY` of the same `SELECT` over the same files to one zstd Parquet file.\n\n", s.rows, s.files)
-		b.WriteString("| workload | rows out | ours | DuckDB | time ratio | target | ours cpu | DuckDB cpu | cpu ratio | ours peak | DuckDB peak |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n")
-		for _, r := range results {
-			fmt.Fprintf(&b, "| %s | %d | %.1f s | %.1f s | %s | ≤ %s | %.1f s | %.1f s | %s | %.0f MB | %.0f MB |\n",
-				r.title, r.rows, median(r.ours, wallSeconds), median(r.bound, wallSeconds), ratio(r.ours, r.bound, wallSeconds), r.target,
-				median(r.ours, cpuSeconds), median(r.bound, cpuSeconds), ratio(r.ours, r.bound, cpuSeconds), median(r.ours, megabytes), median(r.bound, megabytes))
-		}
+	fmt.Fprintf(&b, "%s\n\n", m.Text)
+	fmt.Fprintf(&b, "%s Median of %s.\n\n", machine(), count(m.pairs, "run", "runs"))
+	names := m.numbers()
+	bounded := slices.ContainsFunc(m.cases, func(l lines) bool { return len(l.bound) > 0 })
+	head := []string{"case", "target"}
+	if bounded {
+		head = append(head, "eta by cpu", "eta by wall", "ours cpu", "bound cpu", "ours wall", "bound wall")
 	}
-	if len(plans) > 0 {
-		b.WriteString("\nA plan of new resources, from process start to the saved plan: a quarter each sources, streams, views and triggers, beside as many `terraform_data`.\n\n")
-		b.WriteString("| resources | ours | cpu | peak | terraform | cpu | peak | time ratio |\n|--:|--:|--:|--:|--:|--:|--:|--:|\n")
-		for _, p := range plans {
-			fmt.Fprintf(&b, "| %d | %.2f s | %.2f s | %.0f MB | %s\n", p.resources, median(p.ours, wallSeconds), median(p.ours, cpuSeconds), median(p.ours, megabytes), terraformCells(p))
-		}
+	head = append(append(head, names...), "ours peak")
+	fmt.Fprintf(&b, "| %s |\n|---|---|%s\n", strings.Join(head, " | "), strings.Repeat("--:|", len(head)-2))
+	for _, l := range m.cases {
+		fmt.Fprintf(&b, "| %s |\n", strings.Join(l.cells(bounded, names), " | "))
+	}
+	if mean, n := m.mean(); n > 2 {
+		fmt.Fprintf(&b, "\nGeometric mean of eta by cpu over %d cases: %.2f.\n", n, mean)
 	}
 	return b.String()
 }
 
-func terraformCells(p planned) string {
-	if len(p.terraform) == 0 {
-		return "not installed | – | – | – |"
-	}
-	return fmt.Sprintf("%.2f s | %.2f s | %.0f MB | %s |", median(p.terraform, wallSeconds), median(p.terraform, cpuSeconds), median(p.terraform, megabytes), ratio(p.ours, p.terraform, wallSeconds))
+// machine says when and where.
+func machine() string {
+	return fmt.Sprintf("%s, %s/%s, %d cores.", time.Now().UTC().Format("2006-01-02"), runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }
 
-// ratio is ours over theirs, pair by pair: median, least and greatest.
-func ratio(ours, theirs []cost, f func(cost) float64) string {
-	ratios := make([]float64, len(ours))
-	for i := range ours {
-		ratios[i] = f(ours[i]) / f(theirs[i])
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
 	}
-	slices.Sort(ratios)
-	return fmt.Sprintf("%.2f (%.2f–%.2f)", ratios[len(ratios)/2], ratios[0], ratios[len(ratios)-1])
+	return fmt.Sprintf("%d %s", n, many)
 }
 
-// writeResults replaces the part of a document between its results marks.
-func writeResults(path, text string) error {
+// numbers are the names of all numbers besides the costs, as first mentioned.
+func (m measured) numbers() []string {
+	var names []string
+	for _, l := range m.cases {
+		for _, n := range l.ours[0].Numbers {
+			if !slices.Contains(names, n.Name) {
+				names = append(names, n.Name)
+			}
+		}
+	}
+	return names
+}
+
+func (l lines) cells(bounded bool, names []string) []string {
+	ours := costs(l.ours)
+	cells := []string{l.Name, l.Target}
+	if bounded {
+		bound := costs(l.bound)
+		if len(bound) == 0 {
+			cells = append(cells, "–", "–", seconds(ours, meter.CPUSeconds), "–", seconds(ours, meter.WallSeconds), "–")
+		} else {
+			cells = append(cells, meter.Ratios(meter.Of(bound, meter.CPUSeconds), meter.Of(ours, meter.CPUSeconds)).String(),
+				fmt.Sprintf("%.2f", meter.Ratios(meter.Of(bound, meter.WallSeconds), meter.Of(ours, meter.WallSeconds)).Median),
+				seconds(ours, meter.CPUSeconds), seconds(bound, meter.CPUSeconds), seconds(ours, meter.WallSeconds), seconds(bound, meter.WallSeconds))
+		}
+	}
+	for _, name := range names {
+		cells = append(cells, l.number(name))
+	}
+	return append(cells, fmt.Sprintf("%.0f MB", meter.Median(meter.Of(ours, meter.Megabytes))))
+}
+
+func (l lines) number(name string) string {
+	var values []float64
+	for _, o := range l.ours {
+		for _, n := range o.Numbers {
+			if n.Name == name {
+				values = append(values, n.Value)
+			}
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%.3g", meter.Median(values))
+}
+
+func costs(all []workload.Outcome) []meter.Cost {
+	out := make([]meter.Cost, len(all))
+	for i, o := range all {
+		out[i] = o.Cost
+	}
+	return out
+}
+
+func seconds(all []meter.Cost, f func(meter.Cost) float64) string {
+	return fmt.Sprintf("%.3g s", meter.Median(meter.Of(all, f)))
+}
+
+// mean is the geometric mean of eta by processor time, and over how many cases.
+func (m measured) mean() (float64, int) {
+	sum, n := 0.0, 0
+	for _, l := range m.cases {
+		if len(l.bound) == 0 {
+			continue
+		}
+		sum += math.Log(meter.Ratios(meter.Of(costs(l.bound), meter.CPUSeconds), meter.Of(costs(l.ours), meter.CPUSeconds)).Median)
+		n++
+	}
+	return math.Exp(sum / float64(max(n, 1))), n
+}
+
+// writeResults replaces the part of a document between a workload's marks.
+func writeResults(path, name, text string) error {
 	doc, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	before, rest, ok := strings.Cut(string(doc), "<!-- results -->\n")
-	_, after, closed := strings.Cut(rest, "<!-- /results -->")
+	open, end := "<!-- "+name+" -->\n", "<!-- /"+name+" -->"
+	before, rest, ok := strings.Cut(string(doc), open)
+	_, after, closed := strings.Cut(rest, end)
 	if !ok || !closed {
-		return fmt.Errorf("%s has no results marks", path)
+		return fmt.Errorf("%s has no marks of %s", path, name)
 	}
-	return os.WriteFile(path, []byte(before+"<!-- results -->\n\n"+text+"\n<!-- /results -->"+after), 0o644)
+	return os.WriteFile(path, []byte(before+open+"\n"+text+"\n"+end+after), 0o644)
 }
