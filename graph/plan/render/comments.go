@@ -149,19 +149,3 @@ func grouped(n int64) string {
 	}
 	return digits
 }
-
-// bytesText uses units of 1000, as disks are sold.
-func bytesText(n int64) string {
-	if n < 1000 {
-		return fmt.Sprintf("%d B", n)
-	}
-	value := float64(n)
-	unit := ""
-	for _, u := range []string{"kB", "MB", "GB", "TB", "PB", "EB"} {
-		value, unit = value/1000, u
-		if value < 999.95 {
-			break
-		}
-	}
-	return fmt.Sprintf("%.1f %s", value, unit)
-}
