@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
@@ -21,25 +22,25 @@ func namesAndTypes(columns batch.Schema) (names, types []string) {
 
 // countRows encodes how a change moves the number of each distinct row.
 func (e *Engine) countRows(ctx context.Context, c *change, mem Memory) (Remember, error) {
-	names, types := namesAndTypes(c.columns)
-	columns := table.Columns{Names: names, Types: types, Key: len(names)}
-	rows, _, err := e.Encode(ctx, c.inserted, columns)
-	if err != nil {
-		return Remember{}, err
-	}
-	moves := make([]int64, len(rows), 2*len(rows))
-	for i := range moves {
-		moves[i] = 1
-	}
-	if c.deleted != "" {
-		gone, _, err := e.Encode(ctx, c.deleted, columns)
-		if err != nil {
+	gained, lost, err := c.gained, c.lost, error(nil)
+	if !c.encoded {
+		names, types := namesAndTypes(c.columns)
+		columns := table.Columns{Names: names, Types: types, Key: len(names)}
+		if gained, _, err = e.Encode(ctx, c.inserted, columns); err != nil {
 			return Remember{}, err
 		}
-		for range gone {
-			moves = append(moves, -1)
+		if c.deleted != "" {
+			if lost, _, err = e.Encode(ctx, c.deleted, columns); err != nil {
+				return Remember{}, err
+			}
 		}
-		rows = append(rows, gone...)
+	}
+	rows := append(slices.Clone(gained), lost...)
+	moves := make([]int64, len(rows))
+	for i := range moves {
+		if moves[i] = 1; i >= len(gained) {
+			moves[i] = -1
+		}
 	}
 	return memory.Counted(mem, rows, moves)
 }

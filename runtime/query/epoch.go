@@ -10,6 +10,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/table"
 )
 
 // change is a relation's net difference inside the engine.
@@ -20,6 +21,9 @@ type change struct {
 	appendOnly bool
 	counts     batch.Counts // -1: not counted yet
 	stored     bool         // inserted is a table, cheap to read again
+	// The rows of both sides as they are remembered, where the difference was made of them.
+	gained, lost [][]byte
+	encoded      bool
 }
 
 // epoch is one Run under way.
@@ -37,7 +41,7 @@ type epoch struct {
 // operators remember. Nothing outside the engine changes but files that Deliver stages.
 func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{},
-		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}}}
+		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}, Due: map[string]int64{}}}
 	small := w.small()
 	err := e.use(ctx, small)
 	if err == nil {
@@ -321,8 +325,11 @@ func (ep *epoch) incremental(ctx context.Context, s Step) (*change, error) {
 }
 
 func (ep *epoch) operator(ctx context.Context, s Step, o compile.Stateful, inputs map[string]*change) (*change, error) {
-	if k, ok := o.(compile.Keyed); ok {
-		return ep.keyed(ctx, s, k, inputs)
+	switch o := o.(type) {
+	case compile.Keyed:
+		return ep.keyed(ctx, s, o, inputs)
+	case compile.Temporal:
+		return ep.temporal(ctx, s, o, inputs)
 	}
 	return ep.aggregate(ctx, s, o.(compile.Aggregate), inputs)
 }
@@ -360,6 +367,34 @@ func (ep *epoch) finish(ctx context.Context, p *Program, inputs map[string]*chan
 
 // consolidate leaves the net difference: a row both taken back and inserted is no change.
 func (ep *epoch) consolidate(ctx context.Context, c *change, deleted string) error {
+	if !ep.Small {
+		return ep.consolidateIn(ctx, c, deleted)
+	}
+	is, err := ep.Make(ctx, "FROM "+c.inserted)
+	if err != nil {
+		return err
+	}
+	was, err := ep.Make(ctx, "FROM "+deleted)
+	if err != nil {
+		return err
+	}
+	names, types := namesAndTypes(c.columns)
+	d, ok, err := ep.Differ(ctx, is, was, table.Columns{Names: names, Types: types, Key: len(names)})
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.inserted = is
+		return ep.consolidateIn(ctx, c, was)
+	}
+	c.inserted, c.deleted, c.stored = d.Inserted, d.Deleted, true
+	c.gained, c.lost, c.encoded = d.Gained, d.Lost, true
+	c.counts = batch.Counts{Inserted: int64(len(d.Gained)), Deleted: int64(len(d.Lost))}
+	return nil
+}
+
+// consolidateIn is consolidate by a statement.
+func (ep *epoch) consolidateIn(ctx context.Context, c *change, deleted string) error {
 	net, err := ep.Make(ctx, fmt.Sprintf("SELECT * EXCLUDE (sf$w), CAST(sum(sf$w) AS BIGINT) AS sf$n FROM (SELECT *, 1 AS sf$w FROM %s UNION ALL SELECT *, -1 FROM %s) GROUP BY ALL HAVING sum(sf$w) <> 0",
 		c.inserted, deleted))
 	if err != nil {

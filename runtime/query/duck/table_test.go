@@ -129,3 +129,30 @@ func TestFillAnyFirstColumn(t *testing.T) {
 		}
 	}
 }
+
+func TestPick(t *testing.T) {
+	c, ctx := open(t), context.Background()
+	kept, err := c.Keep(ctx, Keeping{Slot: 1, SQL: "SELECT * FROM (" + everyType + "), range(7000) ORDER BY range", Most: 10000})
+	require.NoError(t, err)
+	for name, want := range map[string]func(i int) bool{
+		"none": func(int) bool { return false }, "all": func(int) bool { return true }, "some": func(i int) bool { return i%3 == 1 },
+		"late": func(i int) bool { return i > 6990 }, "most": func(i int) bool { return i%100 != 0 },
+	} {
+		var rows []int
+		sum := int64(0)
+		for i := range 7000 {
+			if want(i) {
+				rows = append(rows, i)
+				sum += int64(i)
+			}
+		}
+		picked := c.Pick(2, kept, rows)
+		require.EqualValues(t, len(rows), picked.Rows(), name)
+		got := int64(0)
+		picked.Integers(35, func(n int64) { got += n })
+		require.Equal(t, sum, got, name)
+		differing, err := c.Value(ctx, fmt.Sprintf("SELECT count(*)::VARCHAR FROM (FROM %s EXCEPT ALL FROM %s)", picked.Name(), kept.Name()))
+		require.NoError(t, err)
+		require.Equal(t, "0", differing, name)
+	}
+}
