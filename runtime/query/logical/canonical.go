@@ -97,6 +97,8 @@ func Digest(parts ...string) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+func (c canon) arm() string { return Digest(append([]string{"arm", c.seal()}, shown(c.cols)...)...) }
+
 // seal fixes the rows of a step as one short text.
 func (c canon) seal() string {
 	if len(c.preds) == 0 {
@@ -341,7 +343,7 @@ func (z *canonizer) setOperation(op *bound.Op) (canon, error) {
 		if err != nil {
 			return canon{}, err
 		}
-		arms = append(arms, Digest(append([]string{"arm", c.seal()}, shown(c.cols)...)...))
+		arms = append(arms, c.arm())
 		cols = c.cols
 	}
 	if op.Type != "LOGICAL_EXCEPT" {

@@ -2,6 +2,7 @@ package logical
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -21,6 +22,9 @@ func (c canon) form() Form {
 	slices.Sort(arms)
 	return Form{Base: c.base, Arms: arms, Preds: slices.Compact(preds), Cols: c.cols}
 }
+
+// Arm is the form as one of a UNION ALL's, as Arms has them.
+func (f Form) Arm() string { return canon{base: f.Base, preds: f.Preds, cols: f.Cols}.arm() }
 
 // Identity is one text for a form.
 func (f Form) Identity() string {
@@ -88,18 +92,40 @@ func (z *canonizer) identifyAggregate(o Operator) error {
 	if a.GroupForms, err = in.exprs(a.groups); err != nil {
 		return err
 	}
-	parts := append([]string{"aggregate", a.Form.Base, fmt.Sprint(len(a.Form.Preds), len(a.groups), a.Counter, a.AppendOnly)}, a.Form.Preds...)
-	parts = append(parts, a.GroupForms...)
 	for i, p := range a.Partials {
 		if a.Partials[i].Form, err = in.partial(p); err != nil {
 			return err
 		}
-		parts = append(parts, a.Partials[i].Form, p.Merge)
+	}
+	a.sortPartials()
+	parts := append([]string{"aggregate", a.Form.Base, fmt.Sprint(len(a.Form.Preds), len(a.groups), a.Counter, a.AppendOnly)}, a.Form.Preds...)
+	parts = append(parts, a.GroupForms...)
+	for _, p := range a.Partials {
+		parts = append(parts, p.Form, p.Merge)
 	}
 	a.Remembers = Digest(parts...)
 	a.Identity = Digest(append(append([]string{a.Remembers}, a.Finals...), a.FinalTypes...)...)
 	z.stored[a.ID] = leafCanon(a.Identity, len(a.Groups)+len(a.Finals))
 	return nil
+}
+
+// sortPartials remembers partials in an order that does not depend on how the query is written.
+func (a *Aggregate) sortPartials() {
+	order := allOf(len(a.Partials))
+	slices.SortStableFunc(order, func(i, j int) int { return strings.Compare(a.Partials[i].Form, a.Partials[j].Form) })
+	at := map[string]string{}
+	sorted := make([]Partial, len(order))
+	for to, from := range order {
+		sorted[to], at[p(from)] = a.Partials[from], p(to)
+	}
+	a.Partials = sorted
+	if a.Counter >= 0 {
+		a.Counter = slices.Index(order, a.Counter)
+	}
+	word := regexp.MustCompile(`\bp[0-9]+\b`)
+	for i, f := range a.Finals {
+		a.Finals[i] = word.ReplaceAllStringFunc(f, func(name string) string { return at[name] })
+	}
 }
 
 // partial is what a partial is computed from.

@@ -1,6 +1,8 @@
 package logical
 
 import (
+	"cmp"
+	"math"
 	"slices"
 	"strings"
 
@@ -133,18 +135,33 @@ func (p *pruner) whole(op *bound.Op) *bound.Op {
 }
 
 func pruneGet(op *bound.Op, want []int) (*bound.Op, []int) {
-	if op.Stored != "" || len(op.ProjectionIDs) > 0 || len(want) == len(op.ColumnIndexes) {
+	if op.Stored != "" || len(op.ProjectionIDs) > 0 {
 		return op, allOf(width(op))
 	}
 	if len(want) == 0 {
 		want = []int{0}
 	}
+	want = inTableOrder(op, want)
 	out := *op
 	out.ColumnIndexes = nil
 	for _, w := range want {
 		out.ColumnIndexes = append(out.ColumnIndexes, op.ColumnIndexes[w])
 	}
 	return &out, want
+}
+
+// inTableOrder puts a scan's columns into the order of the table: a binder has them in that of the text.
+func inTableOrder(op *bound.Op, columns []int) []int {
+	place := func(i int) int64 {
+		n, err := op.ColumnIndexes[i].Index.Int64()
+		if err != nil { // the row identifier, beyond all columns
+			return math.MaxInt64
+		}
+		return n
+	}
+	out := slices.Clone(columns)
+	slices.SortStableFunc(out, func(i, j int) int { return cmp.Compare(place(i), place(j)) })
+	return out
 }
 
 // below prunes a child to what the expressions read beside the wanted columns, and
