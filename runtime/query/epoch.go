@@ -34,13 +34,14 @@ type epoch struct {
 	readers map[string]int     // by leaf: how often its change is read
 	inputs  []*inputRun
 	result  *Result
+	meter   meter
 	place   int // of the input or operator at work, among all of the epoch
 }
 
 // Run computes one epoch: every Step's net change, given the inputs and what the
 // operators remember. Nothing outside the engine changes but files that Deliver stages.
 func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
-	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{},
+	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{}, meter: meter{exact: w.Measure},
 		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}, Due: map[string]int64{}}}
 	small := w.small()
 	err := e.use(ctx, small)
@@ -104,7 +105,11 @@ func (ep *epoch) run(ctx context.Context) error {
 	for _, in := range ep.work.Inputs {
 		ep.next()
 		in.Scan = ep.narrowed(in)
+		done := ep.gauge(in.Relation, ScanID, nil)
 		if err := ep.openInput(ctx, in); err != nil {
+			return err
+		}
+		if err := done(ctx, ep.changes[strings.ToLower(in.Relation)]); err != nil {
 			return err
 		}
 	}
@@ -120,7 +125,11 @@ func (ep *epoch) run(ctx context.Context) error {
 			return &stepError{relation: s.Relation, err: err}
 		}
 	}
-	return ep.closeInputs(ctx)
+	if err := ep.closeInputs(ctx); err != nil {
+		return err
+	}
+	ep.result.Operators = ep.measured()
+	return nil
 }
 
 // stepError remembers where a statement failed, for explain.
@@ -279,8 +288,10 @@ func (ep *epoch) step(ctx context.Context, s Step) error {
 	leaf := strings.ToLower(s.Relation)
 	var c *change
 	var err error
+	done := ep.gauge(s.Relation, compile.ResultID, nil)
 	if s.Program.FullRefresh != "" {
 		c, err = ep.refresh(ctx, s)
+		ep.meter.last = ep.leafChanges(s.Program)
 	} else {
 		c, err = ep.incremental(ctx, s)
 	}
@@ -295,6 +306,9 @@ func (ep *epoch) step(ctx context.Context, s Step) error {
 		if err := ep.holdResult(ctx, s, c); err != nil {
 			return err
 		}
+	}
+	if err := done(ctx, c); err != nil {
+		return err
 	}
 	if s.Deliver != nil {
 		if err := ep.deliver(ctx, s.Relation, s.Deliver); err != nil {
@@ -314,13 +328,18 @@ func (ep *epoch) incremental(ctx context.Context, s Step) (*change, error) {
 	}
 	for _, o := range p.Steps {
 		ep.next()
+		done := ep.gauge(s.Relation, o.Name(), inputsOf(leavesOfStep(o), inputs))
 		out, err := ep.operator(ctx, s, o, inputs)
+		if err == nil {
+			err = done(ctx, out)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("operator %s: %w", o.Name(), err)
 		}
 		inputs[o.Name()] = out
 	}
 	ep.next()
+	ep.meter.last = inputsOf(leavesOf(p), inputs)
 	return ep.finish(ctx, p, inputs)
 }
 

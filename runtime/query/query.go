@@ -69,6 +69,8 @@ type Work struct {
 	Steps  []Step
 	// Careful reads every file with the slower scan that sets malformed records aside. Run asks for it with ErrCareful.
 	Careful bool
+	// Measure: every operator computes and counts its own rows, so that Result.Operators is exact. The epoch takes longer.
+	Measure bool
 }
 
 // InputResult tells what became of an Input.
@@ -86,6 +88,7 @@ type InputResult struct {
 type Result struct {
 	Inputs    []InputResult           // in Work.Inputs' order
 	Relations map[string]batch.Counts // net changes by relation name
+	Operators []Measured              // in the order they ran
 	Remember  map[string][]Remember   // by relation name
 }
 
