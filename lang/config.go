@@ -18,6 +18,7 @@ type Config struct {
 	Variables []Variable        // ordered by name; the values the run was given
 	Checks    []Check           // ordered by name
 	Policies  []Policy          // ordered by name
+	Moved     []Move            // in the order of files and lines
 	Files     map[string][]byte // every file read, by the name diagnostics use, for snippets
 }
 
@@ -56,11 +57,6 @@ type Resource struct {
 	Keys map[string][]string
 	// AttrRanges gives the place of each attribute (and first block) set at the top of the block, by name.
 	AttrRanges map[string]diag.Range
-}
-
-// Lifecycle is the lifecycle block of a resource.
-type Lifecycle struct {
-	PreventDestroy bool
 }
 
 // Reference is one use of another resource in an HCL expression.

@@ -52,6 +52,7 @@ func (l *loader) declare() {
 		}
 	}
 	l.uniqueRelations()
+	l.checkMoved()
 }
 
 func (l *loader) declareBlock(b *hcl.Block) {
@@ -66,7 +67,9 @@ func (l *loader) declareBlock(b *hcl.Block) {
 		l.declareOutput(b)
 	case "check", "plan_policy":
 		l.declareNamed(b)
-	case "module", "moved", "removed", "import":
+	case "moved":
+		l.declareMoved(b)
+	case "module", "removed", "import":
 		l.fail(&b.DefRange, fmt.Sprintf("Block %q is not supported in this version", b.Type), fmt.Sprintf("This version of streamform does not know %s blocks, and nothing in it would happen. Remove the block.", b.Type))
 	default:
 		l.declareResource(b)

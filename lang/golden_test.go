@@ -112,6 +112,9 @@ func summary(t *testing.T, b *strings.Builder, cfg *lang.Config, ds diag.Diagnos
 				}
 			}
 		}
+		for _, m := range cfg.Moved {
+			fmt.Fprintf(b, "moved %s -> %s at %s\n", m.From, m.To, m.Range)
+		}
 		for _, p := range cfg.Policies {
 			fmt.Fprintf(b, "plan_policy.%s max_replay=%d protect_sinks=%t approval=%v applies_to=%v at %s\n", p.Name, p.MaxReplay, p.ProtectSinks, p.RequireApproval, p.AppliesTo, p.Range)
 		}
@@ -124,6 +127,15 @@ func summarize(t *testing.T, b *strings.Builder, r lang.Resource) {
 	fmt.Fprintf(b, "%s at %s", r.Addr, r.Range)
 	if r.Lifecycle.PreventDestroy {
 		b.WriteString(" prevent_destroy")
+	}
+	if r.Lifecycle.PreventReplay {
+		b.WriteString(" prevent_replay")
+	}
+	if r.Lifecycle.IgnoreAll || r.Lifecycle.IgnoreChanges != nil {
+		fmt.Fprintf(b, " ignores %v all=%t", r.Lifecycle.IgnoreChanges, r.Lifecycle.IgnoreAll)
+	}
+	if by := r.Lifecycle.ReplaceTriggeredBy; by != nil {
+		fmt.Fprintf(b, " replaced by %v", by)
 	}
 	b.WriteString("\n")
 	attrs := r.Value.AsValueMap()

@@ -14,9 +14,9 @@ import (
 // value. Files, formatting, comments and how a value was computed do not matter. Saved plans are locked to it.
 func Hash(cfg *Config) string {
 	type resource struct {
-		Address        string
-		Value          json.RawMessage
-		PreventDestroy bool
+		Address   string
+		Value     json.RawMessage
+		Lifecycle Lifecycle
 	}
 	type setting struct {
 		Type  string
@@ -39,18 +39,22 @@ func Hash(cfg *Config) string {
 		Resources        []resource
 		Outputs          []result
 		Policies         []policy
+		Moved            [][2]addr.Resource
 	}{
 		Backend: setting{cfg.Settings.Backend.Type, valueJSON(cfg.Settings.Backend.Value)},
 		Runtime: setting{cfg.Settings.Runtime.Type, valueJSON(cfg.Settings.Runtime.Value)},
 	}
 	for _, r := range cfg.Resources {
-		doc.Resources = append(doc.Resources, resource{r.Addr.String(), valueJSON(r.Value), r.Lifecycle.PreventDestroy})
+		doc.Resources = append(doc.Resources, resource{r.Addr.String(), valueJSON(r.Value), r.Lifecycle})
 	}
 	for _, o := range cfg.Outputs {
 		doc.Outputs = append(doc.Outputs, result{o.Name, o.Description, o.Sensitive, valueJSON(o.Value)})
 	}
 	for _, p := range cfg.Policies {
 		doc.Policies = append(doc.Policies, policy{p.Name, p.MaxReplay, p.ProtectSinks, p.RequireApproval, p.AppliesTo})
+	}
+	for _, m := range cfg.Moved {
+		doc.Moved = append(doc.Moved, [2]addr.Resource{m.From, m.To})
 	}
 	sum := sha256.New()
 	if err := json.NewEncoder(sum).Encode(doc); err != nil {

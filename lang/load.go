@@ -13,6 +13,7 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/lang/function"
+	"github.com/streamform/streamform/lang/literal"
 	"github.com/streamform/streamform/lang/schema"
 )
 
@@ -56,7 +57,7 @@ type loader struct {
 
 	parsed  map[string]*hcl.File // by display name
 	sources map[string][]byte    // text of everything read, by display name
-	texts   map[string]*sourceText
+	texts   map[string]*literal.Source
 	order   []string // configuration files, sorted
 	diags   diag.Diagnostics
 
@@ -70,6 +71,7 @@ type loader struct {
 	named     map[string][]namedBlock // check and plan_policy blocks
 	checks    []Check
 	policies  []Policy
+	moved     []Move
 	ctx       *hcl.EvalContext
 	garbled   bool // a file has syntax errors
 	trusting  bool // references to resources are taken as declared
@@ -83,7 +85,7 @@ func newLoader(dir string, o Options) *loader {
 	}
 	return &loader{
 		o: o, dir: filepath.Clean(dir), workDir: workDir, reader: function.NewFiles(workDir),
-		parsed: map[string]*hcl.File{}, sources: map[string][]byte{}, texts: map[string]*sourceText{},
+		parsed: map[string]*hcl.File{}, sources: map[string][]byte{}, texts: map[string]*literal.Source{},
 		shapes: map[string]*shape{}, variables: map[string]*variable{}, locals: map[string]*local{},
 		outputs: map[string]*output{}, resources: map[addr.Resource]*declared{}, faulty: map[addr.Resource]bool{},
 		settings: settingsDecl{Settings: defaultSettings()}, named: map[string][]namedBlock{},
@@ -225,7 +227,7 @@ func errorText(err error) string {
 
 // config collects what was evaluated.
 func (l *loader) config() *Config {
-	cfg := &Config{Dir: l.absolute(l.dir), Files: l.sources, Settings: l.settings.Settings, Checks: l.checks, Policies: l.policies}
+	cfg := &Config{Dir: l.absolute(l.dir), Files: l.sources, Settings: l.settings.Settings, Checks: l.checks, Policies: l.policies, Moved: l.moved}
 	cfg.Resources = make([]Resource, 0, len(l.resources))
 	for _, d := range l.resources {
 		cfg.Resources = append(cfg.Resources, d.Resource)

@@ -2,36 +2,24 @@ package lang
 
 import (
 	"bytes"
-	"sort"
 	"strings"
-	"sync"
 
-	"github.com/apparentlymart/go-textseg/v15/textseg"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
-	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/lang/literal"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 )
 
-// stretch is a run of an evaluated text and the place in a file it came from.
-type stretch struct {
-	start, end int // bytes of the text
-	src        *sourceText
-	from, to   int  // bytes of the file
-	exact      bool // byte for byte; otherwise the whole run stands for the whole place
-}
-
 // tracer finds out where each part of an evaluated text was written.
 type tracer struct {
 	l    *loader
 	text strings.Builder
-	out  []stretch
+	out  []literal.Stretch
 }
 
 // trace says where an expression's text was written. What cannot be followed maps to the whole expression.
-func (l *loader) trace(expr hcl.Expression, text string) []stretch {
+func (l *loader) trace(expr hcl.Expression, text string) []literal.Stretch {
 	t := &tracer{l: l}
 	if e, ok := expr.(hclsyntax.Expression); ok && t.expression(e) && t.text.String() == text {
 		return t.out
@@ -118,7 +106,7 @@ func (t *tracer) part(part hclsyntax.Expression, style literal.Style) bool {
 			return true
 		}
 	case *hclsyntax.ConditionalExpr:
-		if strings.HasPrefix(string(src.from(e.SrcRange.Start.Byte)), "%{") {
+		if strings.HasPrefix(string(src.Behind(e.SrcRange.Start.Byte)), "%{") {
 			return t.conditional(e, func(branch hclsyntax.Expression) bool {
 				if inner, ok := branch.(*hclsyntax.TemplateExpr); ok {
 					return t.template(inner, style)
@@ -144,12 +132,12 @@ func (t *tracer) file(arg hclsyntax.Expression) bool {
 	t.l.sources[name] = []byte(text)
 	src := t.l.sourceText(name)
 	value := cty.StringVal(text).AsString() // in the normal form of evaluated texts
-	t.add(literal.Align(value, src.text, literal.Plain), src, 0, value)
+	t.add(literal.Align(value, src.Text, literal.Plain), src, 0, value)
 	return true
 }
 
-func (t *tracer) literal(value string, src *sourceText, at hcl.Range, style literal.Style) {
-	raw := src.between(at.Start.Byte, at.End.Byte)
+func (t *tracer) literal(value string, src *literal.Source, at hcl.Range, style literal.Style) {
+	raw := src.Between(at.Start.Byte, at.End.Byte)
 	runs, ok := []literal.Run(nil), false
 	if style == literal.Heredoc {
 		runs, ok = literal.AlignLines(value, raw)
@@ -165,10 +153,10 @@ func (t *tracer) literal(value string, src *sourceText, at hcl.Range, style lite
 }
 
 // add appends runs that are relative to the text so far and to an offset in the file.
-func (t *tracer) add(runs []literal.Run, src *sourceText, offset int, value string) {
+func (t *tracer) add(runs []literal.Run, src *literal.Source, offset int, value string) {
 	base := t.text.Len()
 	for _, r := range runs {
-		t.out = append(t.out, stretch{base + r.Start, base + r.End, src, offset + r.From, offset + r.To, r.Exact})
+		t.out = append(t.out, literal.Stretch{Start: base + r.Start, End: base + r.End, Source: src, From: offset + r.From, To: offset + r.To, Exact: r.Exact})
 	}
 	t.text.WriteString(value)
 }
@@ -177,87 +165,15 @@ func (t *tracer) opaque(text string, at hcl.Range) {
 	t.add([]literal.Run{{End: len(text), To: at.End.Byte - at.Start.Byte}}, t.source(at), at.Start.Byte, text)
 }
 
-func (t *tracer) source(at hcl.Range) *sourceText { return t.l.sourceText(at.Filename) }
+func (t *tracer) source(at hcl.Range) *literal.Source { return t.l.sourceText(at.Filename) }
 
-// locate builds the function that maps offsets of a text to places.
-func locate(stretches []stretch) func(start, end int) diag.Range {
-	return func(start, end int) diag.Range {
-		length := stretches[len(stretches)-1].end
-		start = min(max(start, 0), length)
-		end = min(max(end, start), length)
-		i := sort.Search(len(stretches), func(i int) bool { return stretches[i].end > start })
-		if i == len(stretches) { // behind the last character
-			last := stretches[i-1]
-			return last.src.rangeOf(last.to, last.to)
-		}
-		first := stretches[i]
-		from, to := first.sub(start, min(max(end, start), first.end))
-		if end > first.end {
-			to = first.to
-			last := stretches[sort.Search(len(stretches), func(i int) bool { return stretches[i].end >= end })]
-			if _, until := last.sub(last.start, end); last.src == first.src && until >= to {
-				to = until
-			}
-		}
-		return first.src.rangeOf(from, to)
-	}
-}
-
-// sub is the place of a part of the stretch.
-func (s stretch) sub(start, end int) (from, to int) {
-	if !s.exact {
-		return s.from, s.to
-	}
-	return s.from + start - s.start, s.from + end - s.start
-}
-
-// sourceText is a file's text and where its lines begin.
-type sourceText struct {
-	name  string
-	text  []byte
-	lines func() []int // byte offset of each line
-}
-
-func (l *loader) sourceText(name string) *sourceText {
+func (l *loader) sourceText(name string) *literal.Source {
 	if s, ok := l.texts[name]; ok {
 		return s
 	}
-	s := &sourceText{name: name, text: l.sources[name]}
-	s.lines = sync.OnceValue(func() []int {
-		starts := []int{0}
-		for i, b := range s.text {
-			if b == '\n' {
-				starts = append(starts, i+1)
-			}
-		}
-		return starts
-	})
+	s := literal.NewSource(name, l.sources[name])
 	l.texts[name] = s
 	return s
-}
-
-func (s *sourceText) from(offset int) []byte { return s.text[min(offset, len(s.text)):] }
-
-func (s *sourceText) between(from, to int) []byte {
-	to = min(to, len(s.text))
-	return s.text[min(from, to):to]
-}
-
-func (s *sourceText) rangeOf(from, to int) diag.Range {
-	return diag.Range{Filename: s.name, Start: s.pos(from), End: s.pos(to)}
-}
-
-// pos counts lines, and characters as a person sees them.
-func (s *sourceText) pos(offset int) diag.Pos {
-	offset = min(offset, len(s.text))
-	starts := s.lines()
-	line := sort.SearchInts(starts, offset+1) - 1
-	before := s.text[starts[line]:offset]
-	column, err := textseg.TokenCount(before, textseg.ScanGraphemeClusters)
-	if err != nil {
-		column = len(before)
-	}
-	return diag.Pos{Line: line + 1, Column: column + 1, Byte: offset}
 }
 
 // holdSQL notes the final text of an attribute that holds SQL, and the map back to its place.
@@ -267,7 +183,7 @@ func (d *decoder) holdSQL(path string, expr hcl.Expression, v cty.Value) {
 		return // completion says why
 	}
 	text := v.AsString()
-	d.out.SQL = append(d.out.SQL, SQL{Attr: d.shown(path), Text: text, Locate: locate(d.l.trace(expr, text))})
+	d.out.SQL = append(d.out.SQL, SQL{Attr: d.shown(path), Text: text, Locate: literal.Locate(d.l.trace(expr, text))})
 }
 
 // shown writes a path with the labels of blocks in place of their numbers.
@@ -281,8 +197,8 @@ func (d *decoder) shown(path string) string {
 }
 
 // styleAt tells a heredoc from a quoted template by how it begins.
-func styleAt(src *sourceText, offset int) literal.Style {
-	if bytes.HasPrefix(src.from(offset), []byte("<<")) {
+func styleAt(src *literal.Source, offset int) literal.Style {
+	if bytes.HasPrefix(src.Behind(offset), []byte("<<")) {
 		return literal.Heredoc
 	}
 	return literal.Quoted

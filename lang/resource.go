@@ -209,32 +209,6 @@ func (d *decoder) top(s *shape, content *hcl.BodyContent) {
 	}
 }
 
-func (d *decoder) lifecycle(blocks hcl.Blocks) {
-	for i, b := range blocks {
-		if i > 0 {
-			d.l.fail(&b.DefRange, "Duplicate lifecycle block", fmt.Sprintf("Only one lifecycle block is allowed, and there is one at %s.", rangeOf(blocks[0].DefRange)))
-			continue
-		}
-		s := &hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "prevent_destroy"}}}
-		later := []string{"create_before_destroy", "ignore_changes", "replace_triggered_by", "destroy", "prevent_replay"}
-		for _, name := range later {
-			s.Attributes = append(s.Attributes, hcl.AttributeSchema{Name: name})
-		}
-		content, diags := b.Body.Content(s)
-		d.l.report(diags)
-		for _, name := range later {
-			if attr, ok := content.Attributes[name]; ok {
-				d.l.fail(&attr.NameRange, fmt.Sprintf("Argument %q is not supported in this version", name), "Of a lifecycle block, this version knows prevent_destroy.")
-			}
-		}
-		if attr, ok := content.Attributes["prevent_destroy"]; ok {
-			if v, ok := d.l.plain(attr, cty.Bool, d.l.ctx); ok {
-				d.out.Lifecycle.PreventDestroy = !v.IsNull() && v.True()
-			}
-		}
-	}
-}
-
 // pathString writes a path as places are keyed: expect[0].condition.
 func pathString(p cty.Path) string {
 	var b strings.Builder

@@ -15,7 +15,20 @@ import (
 type upgrade func(doc map[string]any) error
 
 // upgrades lists the upgrade out of each older version. Version 1 is the first there is.
-func upgrades() map[int]upgrade { return nil }
+func upgrades() map[int]upgrade { return map[int]upgrade{1: giveIDs} }
+
+// giveIDs makes the address of each resource its ID: no two that are recorded share one, and the identities of queries
+// hold the addresses of sources already. What the record says of the queries above streams and views is then told
+// anew by the compiler, which finds that they mean what they meant.
+func giveIDs(doc map[string]any) error {
+	list, _ := doc["resources"].([]any)
+	for _, entry := range list {
+		if r, ok := entry.(map[string]any); ok {
+			r["id"] = r["address"]
+		}
+	}
+	return nil
+}
 
 // Decode reads a document, upgrading older versions. A document that cannot be
 // used is a *CorruptedError or a *NewerError.
@@ -87,6 +100,7 @@ func (d *Document) broken() string {
 		return fmt.Sprintf("its serial is %d", d.Serial)
 	}
 	seen := make(map[addr.Resource]bool, len(d.Resources))
+	owners := make(map[string]addr.Resource, len(d.Resources))
 	for i, r := range d.Resources {
 		switch {
 		case r.Addr == addr.Resource{}:
@@ -97,8 +111,13 @@ func (d *Document) broken() string {
 			return fmt.Sprintf("%s has the unknown status %q", r.Addr, r.Status)
 		case !isObject(r.Attributes):
 			return fmt.Sprintf("the attributes of %s are not an object", r.Addr)
+		case r.ID == "":
+			return fmt.Sprintf("%s has no ID", r.Addr)
 		}
-		seen[r.Addr] = true
+		if other, taken := owners[r.ID]; taken {
+			return fmt.Sprintf("%s and %s have the same ID", other, r.Addr)
+		}
+		seen[r.Addr], owners[r.ID] = true, r.Addr
 	}
 	for name, o := range d.Outputs {
 		if o.Sensitive == (o.Digest == "") {

@@ -9,11 +9,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/streamform/streamform/lang/addr"
 )
 
-const small = `{"version":1,"streamform_version":"0.1.0","serial":4,"lineage":"l","outputs":{},"resources":[
- {"address":"view.b","schema_version":0,"attributes":{"sql":"SELECT 1"},"status":"applied","generation":1},
- {"address":"source.files.a","schema_version":0,"attributes":{},"status":"building","generation":2}]}`
+const small = `{"version":2,"streamform_version":"0.1.0","serial":4,"lineage":"l","outputs":{},"resources":[
+ {"address":"view.b","id":"view.b","schema_version":0,"attributes":{"sql":"SELECT 1"},"status":"applied","generation":1},
+ {"address":"source.files.a","id":"source.files.a#2","schema_version":0,"attributes":{},"status":"building","generation":2}]}`
 
 func TestDecodeRefuses(t *testing.T) {
 	swap := func(old, new string) string {
@@ -27,14 +29,16 @@ func TestDecodeRefuses(t *testing.T) {
 		"not an object":      {"[1]", "line 1"},
 		"null":               {"null", `no "version"`},
 		"no version":         {`{"serial":1}`, `no "version"`},
-		"version 0":          {swap(`"version":1`, `"version":0`), "no version 0"},
-		"version text":       {swap(`"version":1`, `"version":"1"`), `"version" is a string`},
+		"version 0":          {swap(`"version":2`, `"version":0`), "no version 0"},
+		"version text":       {swap(`"version":2`, `"version":"1"`), `"version" is a string`},
 		"serial text":        {swap(`"serial":4`, `"serial":"4"`), `"serial" is a string`},
 		"serial below 0":     {swap(`"serial":4`, `"serial":-4`), "serial is -4"},
 		"no lineage":         {swap(`"lineage":"l"`, `"lineage":""`), "lineage"},
-		"twice":              {swap(`source.files.a`, `view.b`), "view.b is recorded twice"},
-		"no address":         {swap(`"view.b"`, `""`), "entry 1 of its resources has no address"},
-		"bad address":        {swap(`view.b`, `vue.b`), `"vue.b" is not an address`},
+		"twice":              {swap(`"address":"source.files.a"`, `"address":"view.b"`), "view.b is recorded twice"},
+		"no ID":              {swap(`"id":"view.b",`, ``), "view.b has no ID"},
+		"an ID twice":        {swap(`source.files.a#2`, `view.b`), "view.b and source.files.a have the same ID"},
+		"no address":         {swap(`"address":"view.b"`, `"address":""`), "entry 1 of its resources has no address"},
+		"bad address":        {swap(`"address":"view.b"`, `"address":"vue.b"`), `"vue.b" is not an address`},
 		"unknown status":     {swap(`applied`, `done`), `unknown status "done"`},
 		"attributes a list":  {swap(`"attributes":{}`, `"attributes":[]`), "attributes of source.files.a"},
 		"attributes missing": {swap(`"attributes":{},`, ``), "attributes of source.files.a"},
@@ -53,9 +57,9 @@ func TestDecodeNewer(t *testing.T) {
 	_, err := Decode([]byte(`{"version":7,"streamform_version":"9.1.0","resources":"whatever that means then"}`))
 	var newer *NewerError
 	require.ErrorAs(t, err, &newer)
-	require.Equal(t, NewerError{Found: 7, Supported: 1, Writer: "9.1.0"}, *newer)
+	require.Equal(t, NewerError{Found: 7, Supported: 2, Writer: "9.1.0"}, *newer)
 	require.Contains(t, err.Error(), "9.1.0")
-	require.Contains(t, err.Error(), "up to version 1")
+	require.Contains(t, err.Error(), "up to version 2")
 }
 
 func TestUpgrade(t *testing.T) {
@@ -75,15 +79,16 @@ func TestUpgrade(t *testing.T) {
 			return nil
 		},
 	}
-	d, err := decode([]byte(small), 3, from)
+	first := strings.Replace(small, `"version":2`, `"version":1`, 1)
+	d, err := decode([]byte(first), 3, from)
 	require.NoError(t, err)
 	require.Equal(t, 3, d.Version)
 	require.Equal(t, "upgraded l", d.Lineage)
 	require.EqualValues(t, 10, d.Resources[1].Generation)
 
-	_, err = decode([]byte(strings.Replace(small, `"serial":4`, `"serial":5`, 1)), 3, from)
+	_, err = decode([]byte(strings.Replace(first, `"serial":4`, `"serial":5`, 1)), 3, from)
 	require.ErrorContains(t, err, "upgraded from version 2: no fives")
-	_, err = decode([]byte(small), 5, from)
+	_, err = decode([]byte(first), 5, from)
 	require.ErrorContains(t, err, "no version 3")
 }
 
@@ -105,6 +110,21 @@ func TestEncodeIsStable(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(empty), `"resources": []`)
 	require.Contains(t, string(empty), `"outputs": {}`)
+}
+
+// Documents without IDs get them: each resource its address.
+func TestIDsAreGiven(t *testing.T) {
+	data, err := os.ReadFile("testdata/version1.sfstate")
+	require.NoError(t, err)
+	require.NotContains(t, string(data), `"id":`)
+	d, err := Decode(data)
+	require.NoError(t, err)
+	for _, r := range d.Resources {
+		require.Equal(t, r.Addr.String(), r.ID)
+	}
+	taken := func(id string) bool { return id == "view.a" || id == "view.a#2" }
+	require.Equal(t, "view.a#3", NewID(addr.Resource{Block: addr.View, Name: "a"}, taken))
+	require.Equal(t, "view.b", NewID(addr.Resource{Block: addr.View, Name: "b"}, taken))
 }
 
 func FuzzDecode(f *testing.F) {
@@ -140,7 +160,10 @@ func TestOldFilesLoad(t *testing.T) {
 		require.Equal(t, "full_refresh", d.Resources[3].Relation.Operators[0].Kind)
 		again, err := Encode(d)
 		require.NoError(t, err)
-		if f == "testdata/version1.sfstate" {
+		for _, r := range d.Resources {
+			require.NotEmpty(t, r.ID)
+		}
+		if f == "testdata/version2.sfstate" {
 			require.Equal(t, string(data), string(again), "nothing of the current version is lost")
 		}
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // Version is the document's format version; older documents are upgraded on load, newer ones refused.
-const Version = 1
+const Version = 2
 
 // Document is the recorded state, one JSON document per workspace.
 type Document struct {
@@ -33,7 +33,10 @@ type Output struct {
 
 // Resource is one applied resource.
 type Resource struct {
-	Addr           addr.Resource   `json:"address"`
+	Addr addr.Resource `json:"address"`
+	// ID tells the resource from every other one the document knows. It stays over moves, edits and generations: queries
+	// are compiled with the IDs of what they read in the place of definitions.
+	ID             string          `json:"id"`
 	SchemaVersion  int             `json:"schema_version"`
 	Attributes     json.RawMessage `json:"attributes"` // complete value by the kind's type; sensitive leaves are null here
 	Dependencies   []addr.Resource `json:"dependencies,omitempty"`
@@ -46,6 +49,18 @@ type Resource struct {
 	// Accepted holds what a refresh-only apply took over of what others did to the real object: kind of drift → mark of what
 	// was found. It is told again when something else is found.
 	Accepted map[string]string `json:"accepted,omitempty"`
+	// History lists the boundaries inside of the rows that are held or were delivered: edits with history = "keep", of this
+	// resource and of what it reads, oldest first. Computing the rows anew empties it.
+	History []Boundary `json:"history,omitempty"`
+}
+
+// Boundary says that rows from before an edit stand beside rows from after it.
+type Boundary struct {
+	Of     addr.Resource `json:"of"`     // what was edited, by its address at that time
+	ID     string        `json:"id"`     // its ID
+	Serial int64         `json:"serial"` // of the state that the edit was planned against
+	Before string        `json:"before"` // SHA-256 of the definition before the edit, hexadecimal
+	After  string        `json:"after"`
 }
 
 // Statuses of a resource.

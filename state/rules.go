@@ -107,6 +107,16 @@ func (d *Document) Resource(a addr.Resource) *Resource {
 	return nil
 }
 
+// NewID is an ID for a resource that is not recorded yet, given those that are taken: its address, with a number where an
+// earlier resource of that address, since moved, has it.
+func NewID(a addr.Resource, taken func(id string) bool) string {
+	id := a.String()
+	for n := 2; taken(id); n++ {
+		id = fmt.Sprintf("%s#%d", a, n)
+	}
+	return id
+}
+
 // Clone copies the document; the resources' contents are shared, so replace them rather than change them.
 func (d *Document) Clone() *Document {
 	out := *d

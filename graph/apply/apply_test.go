@@ -67,6 +67,7 @@ output "x" {
 // edited is a world in which before was applied and after is configured.
 func edited(t *testing.T) *graphtest.World {
 	w := graphtest.New(t)
+	w.Whole = true
 	w.Files["main.sf.hcl"] = before
 	w.MustApply()
 	w.Files["main.sf.hcl"] = after
@@ -125,6 +126,7 @@ func TestFailureAtEachCall(t *testing.T) {
 		for _, crash := range []bool{false, true} {
 			for i := 1; ; i++ {
 				w := graphtest.New(t)
+				w.Whole = true
 				if start != "" {
 					w.Files["main.sf.hcl"] = start
 					w.MustApply()

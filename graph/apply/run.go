@@ -158,6 +158,9 @@ func (r *run) put(ctx context.Context, c plan.Change) error {
 	} else {
 		r.count(c)
 	}
+	if c.PreviousAddr != nil {
+		delete(r.book.resources, *c.PreviousAddr)
+	}
 	r.book.put(recorded)
 	return r.saveStep(ctx)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
@@ -19,7 +20,10 @@ type Relation struct {
 	Columns    batch.Schema
 	AppendOnly bool
 	Key        []string
-	Identity   string // identity of what produces it; goes into the identity of its readers
+	// Identity is the ID of what produces it, which stays while that is edited: it goes into the identity of its readers, which
+	// then says what they do with it and not what it is.
+	Identity string
+	Held     bool `json:"-"` // the runtime holds its rows: a view that was applied
 }
 
 // Query asks for one compilation.
@@ -71,6 +75,9 @@ type Sink struct {
 type Compiler interface {
 	// Compile binds one query.
 	Compile(ctx context.Context, q Query) (Compiled, error)
+	// Compare says what the step from one query of a resource to another means for what the runtime remembers. Both have been compiled
+	// before, or were by an earlier version: a query that cannot be compiled any more is no mistake but replayed.
+	Compare(ctx context.Context, before, after Query) (plan.Evolution, error)
 	// Infer checks the columns a source declares, or finds them in its data.
 	Infer(ctx context.Context, s Source) (Inferred, error)
 	// CheckSink refuses a sink that cannot deliver its relation as asked.
@@ -81,13 +88,18 @@ type Compiler interface {
 type Input struct {
 	Config   *lang.Config
 	Graph    *graph.Graph
-	State    *state.Document // nil: nothing recorded
-	Replace  []addr.Resource // sources to look at anew, though nothing changed
+	State    *state.Document                 // nil: nothing recorded; moves are made already
+	Former   map[addr.Resource]addr.Resource // what was moved since: new address → the one that queries were recorded with
+	Replace  []addr.Resource                 // sources to look at anew, though nothing changed
 	Compiler Compiler
 }
 
 // Result is what Bind found. Maps hold an entry for each relation that could be bound.
 type Result struct {
 	Relations map[addr.Resource]state.Relation
-	Inferred  map[addr.Resource]Inferred // sources whose columns were sampled now
+	// IDs holds the ID of every resource, the recorded one where there is one.
+	IDs map[addr.Resource]string
+	// Evolutions holds the queries that mean, or read, something else than what is recorded.
+	Evolutions map[addr.Resource]plan.Evolution
+	Inferred   map[addr.Resource]Inferred // sources whose columns were sampled now
 }

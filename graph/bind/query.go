@@ -46,10 +46,24 @@ func (b *binder) query(ctx context.Context, r lang.Resource) (found, error) {
 		}
 		return found{diags: diag.Diagnostics{graph.SQLDiagnostic(r, r.SQL[i], mistake)}}, nil
 	}
-	return found{relation: &state.Relation{
+	relation := &state.Relation{
 		Columns: c.Columns, AppendOnly: c.AppendOnly, Key: c.Key, Reads: c.Reads,
 		Identity: c.Identity, Operators: c.Operators, Compiled: print,
-	}}, nil
+	}
+	e, err := b.evolve(ctx, b.recorded[r.Addr], q, relation)
+	return found{relation: relation, evolution: e}, err
+}
+
+// recordedText reads the SQL and the declared keys out of recorded attributes; empty when they are damaged.
+func recordedText(r *state.Resource) (sql string, keys []string) {
+	var v struct {
+		SQL  string   `json:"sql"`
+		Keys []string `json:"keys"`
+	}
+	if json.Unmarshal(r.Attributes, &v) != nil {
+		return "", nil
+	}
+	return v.SQL, v.Keys
 }
 
 // reads lists the relations that flow into a resource, each once, in the order they are written. ok is false when one
@@ -66,7 +80,8 @@ func (b *binder) reads(r lang.Resource) (out []Relation, complaint found, ok boo
 			ok = false
 			continue
 		}
-		read, readable := relationOf(e, rel)
+		prior := b.recorded[e.To]
+		read, readable := relationOf(e.To, e.Side, source{rel, b.out.IDs[e.To], prior != nil && prior.Status == state.Applied})
 		if !readable {
 			ok = false
 			d := diag.NewError(&e.Range, "Side relation cannot be read here", fmt.Sprintf(
@@ -83,14 +98,21 @@ func (b *binder) reads(r lang.Resource) (out []Relation, complaint found, ok boo
 	return out, complaint, ok
 }
 
-// relationOf is what an edge reads: the relation itself, or one of its side relations.
-func relationOf(e graph.Edge, rel state.Relation) (Relation, bool) {
-	if e.Side == "" {
-		return Relation{Name: e.To.Name, Columns: rel.Columns, AppendOnly: rel.AppendOnly, Key: rel.Key, Identity: rel.Identity}, true
+// source is a relation as what reads it needs to know it.
+type source struct {
+	state.Relation
+	id      string
+	applied bool
+}
+
+// relationOf is what is read of a relation: itself, or one of its side relations.
+func relationOf(a addr.Resource, side string, from source) (Relation, bool) {
+	if side == "" {
+		return Relation{Name: a.Name, Columns: from.Columns, AppendOnly: from.AppendOnly, Key: from.Key, Identity: from.id,
+			Held: a.Block == addr.View && from.applied}, true
 	}
-	name := e.To.Name + "." + e.Side
-	columns, ok := rel.Sides[e.Side]
-	return Relation{Name: name, Columns: columns, AppendOnly: true, Identity: rel.Identity + "." + e.Side}, ok
+	columns, ok := from.Sides[side]
+	return Relation{Name: a.Name + "." + side, Columns: columns, AppendOnly: true, Identity: from.id + "." + side}, ok
 }
 
 // sink has a sink checked against the relation it delivers.

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
@@ -28,7 +29,9 @@ func Bind(ctx context.Context, in Input) (Result, diag.Diagnostics, error) {
 		in:       in,
 		config:   make(map[addr.Resource]lang.Resource, len(in.Config.Resources)),
 		recorded: map[addr.Resource]*state.Resource{},
-		out:      Result{Relations: map[addr.Resource]state.Relation{}, Inferred: map[addr.Resource]Inferred{}},
+		byName:   map[string]*state.Resource{},
+		out: Result{Relations: map[addr.Resource]state.Relation{}, IDs: make(map[addr.Resource]string, len(in.Config.Resources)),
+			Evolutions: map[addr.Resource]plan.Evolution{}, Inferred: map[addr.Resource]Inferred{}},
 	}
 	for _, r := range in.Config.Resources {
 		b.config[r.Addr] = r
@@ -38,6 +41,8 @@ func Bind(ctx context.Context, in Input) (Result, diag.Diagnostics, error) {
 			b.recorded[in.State.Resources[i].Addr] = &in.State.Resources[i]
 		}
 	}
+	b.identify()
+	b.nameRecords()
 	for _, level := range b.levels() {
 		if err := b.bindAll(ctx, level); err != nil {
 			return b.out, b.diags, err
@@ -61,6 +66,7 @@ type binder struct {
 	in       Input
 	config   map[addr.Resource]lang.Resource
 	recorded map[addr.Resource]*state.Resource
+	byName   map[string]*state.Resource // recorded relations, by name in lower case as recorded queries read them
 	out      Result
 	diags    diag.Diagnostics
 }
@@ -88,9 +94,10 @@ func (b *binder) levels() [][]addr.Resource {
 
 // found is the answer about one resource.
 type found struct {
-	relation *state.Relation
-	inferred *Inferred
-	diags    diag.Diagnostics
+	relation  *state.Relation
+	evolution *plan.Evolution
+	inferred  *Inferred
+	diags     diag.Diagnostics
 }
 
 // bindAll asks about one level in parallel and takes the answers in when all are there, so
@@ -111,6 +118,9 @@ func (b *binder) bindAll(ctx context.Context, level []addr.Resource) error {
 	for i, a := range level {
 		if answers[i].relation != nil {
 			b.out.Relations[a] = *answers[i].relation
+		}
+		if answers[i].evolution != nil {
+			b.out.Evolutions[a] = *answers[i].evolution
 		}
 		if answers[i].inferred != nil {
 			b.out.Inferred[a] = *answers[i].inferred
@@ -145,7 +155,7 @@ func (b *binder) source(ctx context.Context, r lang.Resource) (found, error) {
 		}
 		return found{diags: diag.Diagnostics{mistakeAt(r, mistake, "columns", "path")}}, nil
 	}
-	out := found{relation: &state.Relation{Columns: got.Columns, AppendOnly: true, Identity: r.Addr.String(), Sides: got.Sides}}
+	out := found{relation: &state.Relation{Columns: got.Columns, AppendOnly: true, Identity: b.out.IDs[r.Addr], Sides: got.Sides}}
 	if got.Sampled {
 		out.inferred = &got
 	}

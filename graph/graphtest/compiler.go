@@ -3,6 +3,7 @@ package graphtest
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"regexp"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/graph/bind"
+	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/state"
 )
@@ -31,15 +33,20 @@ func Analyze(sql string) ([]graph.Name, error) {
 	return out, nil
 }
 
-// Compiler knows just enough SQL: a query means its words in lower case over what its inputs mean, it aggregates when
+// Compiler knows just enough SQL: a query means its words in lower case over the identities of what it reads, it aggregates when
 // it says GROUP BY, and its columns are those of SELECT, or of its first input for a star.
 type Compiler struct {
 	Compiled, Sampled atomic.Int64 // calls
 }
 
-// Compile binds a query. A column named missing does not exist; MACHINE fails as machines do.
+// Compile binds a query, and counts that.
 func (c *Compiler) Compile(_ context.Context, q bind.Query) (bind.Compiled, error) {
 	c.Compiled.Add(1)
+	return compile(q)
+}
+
+// compile binds a query. A column named missing does not exist; MACHINE fails as machines do.
+func compile(q bind.Query) (bind.Compiled, error) {
 	if strings.Contains(q.SQL, "MACHINE") {
 		return bind.Compiled{}, errors.New("the compiler's process died")
 	}
@@ -47,12 +54,11 @@ func (c *Compiler) Compile(_ context.Context, q bind.Query) (bind.Compiled, erro
 		return bind.Compiled{}, &graph.SQLError{Summary: "Unknown column", Detail: `There is no column "missing".`, Start: at, End: at + len("missing")}
 	}
 	words := strings.Join(strings.Fields(strings.ToLower(q.SQL)), " ")
-	out := bind.Compiled{AppendOnly: !strings.Contains(words, "group by"), Identity: words, Key: q.Keys,
+	out := bind.Compiled{AppendOnly: !strings.Contains(words, "group by"), Identity: over(q, words), Key: q.Keys,
 		Operators: []state.Operator{{Kind: "linear", Identity: words}}}
 	for _, r := range q.Relations {
 		out.Reads = append(out.Reads, r.Name)
 		out.AppendOnly = out.AppendOnly && r.AppendOnly
-		out.Identity += " | " + r.Identity
 	}
 	if q.Stream && !out.AppendOnly {
 		at := strings.Index(words, "group by")
@@ -69,6 +75,42 @@ func (c *Compiler) Compile(_ context.Context, q bind.Query) (bind.Compiled, erro
 		out.Columns = q.Relations[0].Columns
 	}
 	return out, nil
+}
+
+// Compare carries keyed data over where only the columns asked for, or a HAVING, differ; rebuilds what reads nothing but held views;
+// and replays the rest.
+func (c *Compiler) Compare(_ context.Context, before, after bind.Query) (plan.Evolution, error) {
+	was, err := compile(before)
+	if err != nil {
+		return plan.Evolution{}, err
+	}
+	is, err := compile(after)
+	if err != nil {
+		return plan.Evolution{}, err
+	}
+	below := func(identity string) string {
+		_, from, _ := strings.Cut(identity, " from ")
+		from, _, _ = strings.Cut(from, " having ")
+		return from
+	}
+	switch {
+	case was.Identity == is.Identity && slices.Equal(was.Columns, is.Columns):
+		return plan.Evolution{Class: plan.Noop}, nil
+	case below(was.Identity) == below(is.Identity) && !is.AppendOnly:
+		return plan.Evolution{Class: plan.Migrate, Reason: "what is above its aggregate has changed", Carry: json.RawMessage(`{"keep":"op0"}`),
+			Operators: []plan.Fate{{Name: "op0", Kind: "aggregate", Fate: plan.Kept}}}, nil
+	case len(after.Relations) > 0 && !slices.ContainsFunc(after.Relations, func(r bind.Relation) bool { return !r.Held }):
+		return plan.Evolution{Class: plan.RebuildFromState, Reason: "it reads held rows"}, nil
+	}
+	return plan.Evolution{Class: plan.ReplayFromSource, Reason: "it reads other rows"}, nil
+}
+
+// over puts the identities of what a query reads in the place of names.
+func over(q bind.Query, words string) string {
+	for _, r := range q.Relations {
+		words = regexp.MustCompile(`(from|join) `+regexp.QuoteMeta(strings.ToLower(r.Name))+`\b`).ReplaceAllString(words, "$1 <"+r.Identity+">")
+	}
+	return words
 }
 
 // Infer fails when the source is broken ("path: why" is about that attribute), takes declared columns, or pretends to have found two in 12 files.

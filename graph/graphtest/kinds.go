@@ -25,6 +25,7 @@ type source struct {
 	Description string
 	Watermark   *watermark
 	Expects     []expect
+	History     string
 }
 
 type watermark struct {
@@ -55,6 +56,7 @@ func (s *source) Fields() []schema.Field {
 		schema.Optional("broken", &s.Broken, "Makes the compiler complain with this text.", schema.OnChange(schema.CostNone)),
 		schema.Optional("trigger", &s.Trigger, "When it runs.", schema.Refs(addr.Trigger), schema.OnChange(schema.CostInPlace)),
 		schema.Optional("description", &s.Description, "What it is for.", schema.OnChange(schema.CostNone)),
+		schema.History(&s.History),
 		schema.Block("watermark", &s.Watermark, "How late rows may be.", func(w *watermark) []schema.Field {
 			return []schema.Field{
 				schema.Required("column", &w.Column, "The column.", schema.OnChange(schema.CostHistory)),
@@ -78,6 +80,7 @@ type sink struct {
 	Batch       int64
 	Region      string
 	Description string
+	History     string
 }
 
 func sinkKind() schema.Kind {
@@ -91,6 +94,7 @@ func (s *sink) Fields() []schema.Field {
 		schema.Optional("mode", &s.Mode, "How.", schema.OneOf("any", "append"), schema.OnChange(schema.CostRebuild)),
 		schema.Optional("batch", &s.Batch, "How much at once.", schema.OnChange(schema.CostInPlace)),
 		schema.Optional("region", &s.Region, "Cannot be altered.", schema.OnChange(schema.CostRecreate)),
+		schema.History(&s.History),
 		schema.Optional("description", &s.Description, "What it is for.", schema.OnChange(schema.CostNone)),
 	}
 }

@@ -100,6 +100,9 @@ func (r *Runtime) Put(_ context.Context, c plan.Change) error {
 	if err := r.call("put %s %d", c.Addr, c.Desired.Generation); err != nil {
 		return err
 	}
+	if c.PreviousAddr != nil {
+		r.rename(*c.PreviousAddr, c.Addr)
+	}
 	r.Values[c.Addr] = string(c.Desired.Attributes)
 	if !graph.Carries(c.Addr) {
 		return nil
@@ -109,6 +112,15 @@ func (r *Runtime) Put(_ context.Context, c plan.Change) error {
 		r.Building[c.Addr] = c.Desired.Generation
 	}
 	return nil
+}
+
+// rename gives what is held another address; what is not there was renamed before.
+func (r *Runtime) rename(from, to addr.Resource) {
+	if live, ok := r.Live[from]; ok {
+		r.Live[to] = live
+		delete(r.Live, from)
+	}
+	delete(r.Values, from)
 }
 
 // Delete forgets a resource.

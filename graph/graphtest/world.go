@@ -29,6 +29,8 @@ type World struct {
 	Compiler *Compiler
 	Sources  map[addr.Resource]plan.Extent
 	Observed []plan.Observation // what others did to real objects
+	Known    plan.Facts         // what else the runtime says
+	Whole    bool               // the runtime computes everything behind an edit anew
 }
 
 // New is an empty world.
@@ -68,18 +70,22 @@ func (w *World) Plan(o Options) (*plan.Plan, diag.Diagnostics) {
 	if ds.Failed() {
 		return nil, ds
 	}
+	d, err := w.Store.Load(context.Background())
+	require.NoError(w.T, err)
+	d, moves, more := plan.Move(cfg, d)
+	ds = append(ds, more...)
+	cfg = plan.Ignore(cfg, d)
 	g, more := graph.Build(cfg, Analyze)
 	if ds = append(ds, more...); ds.Failed() {
 		return nil, ds
 	}
-	d, err := w.Store.Load(context.Background())
-	require.NoError(w.T, err)
-	bound, more, err := bind.Bind(context.Background(), bind.Input{Config: cfg, Graph: g, State: d, Compiler: w.Compiler})
+	bound, more, err := bind.Bind(context.Background(), bind.Input{Config: cfg, Graph: g, State: d, Former: moves.Former, Compiler: w.Compiler})
 	require.NoError(w.T, err)
 	if ds = append(ds, more...); ds.Failed() {
 		return nil, ds
 	}
-	in := plan.Input{Config: cfg, ConfigHash: "hash", Graph: g, Relations: bound.Relations, Inferred: map[addr.Resource]plan.Extent{}, State: d,
+	in := plan.Input{Config: cfg, ConfigHash: "hash", Graph: g, Relations: bound.Relations, IDs: bound.IDs,
+		Evolutions: bound.Evolutions, Moves: moves, Carries: !w.Whole, Inferred: map[addr.Resource]plan.Extent{}, State: d,
 		Mode: o.Mode, Targets: Addresses(w.T, o.Targets), Replace: Addresses(w.T, o.Replace),
 		Exclude: Addresses(w.T, o.Exclude), Allow: Addresses(w.T, o.Allow), Lineage: "lineage-1", Version: "0.1.0"}
 	for a, i := range bound.Inferred {
@@ -87,7 +93,8 @@ func (w *World) Plan(o Options) (*plan.Plan, diag.Diagnostics) {
 	}
 	if !o.NoRefresh {
 		in.Facts = &plan.Facts{RuntimeID: w.Runtime.ID, Generations: maps.Clone(w.Runtime.Live), Sources: w.Sources,
-			Observed: w.Observed, Values: map[addr.Resource]json.RawMessage{}}
+			Observed: w.Observed, Values: map[addr.Resource]json.RawMessage{},
+			Held: w.Known.Held, Delivered: w.Known.Delivered, Lost: w.Known.Lost, Rates: w.Known.Rates}
 		for a, v := range w.Runtime.Values {
 			in.Facts.Values[a] = json.RawMessage(v)
 		}

@@ -11,7 +11,6 @@ import (
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
-	"github.com/streamform/streamform/lang/schema"
 	"github.com/streamform/streamform/state"
 )
 
@@ -38,14 +37,18 @@ func (m *maker) compare(r lang.Resource) *Change {
 		m.create(c, "")
 	} else {
 		c.Before = c.Prior.Attributes
+		if former, moved := m.in.Moves.Now[r.Addr]; moved {
+			c.PreviousAddr = &former
+		}
 		if m.missing(r.Addr) {
 			m.create(c, "the state records it, but the runtime does not have it")
 		} else {
 			m.update(c, r)
 		}
 	}
+	m.inherit(c)
 	if c.Computes() {
-		c.Price = m.price(r.Addr)
+		c.Price = m.price(c)
 	}
 	m.protect(c, r)
 	return c
@@ -54,7 +57,7 @@ func (m *maker) compare(r lang.Resource) *Change {
 // desired is what the state records once the change is made.
 func (m *maker) desired(r lang.Resource) *state.Resource {
 	d := &state.Resource{
-		Addr: r.Addr, Dependencies: m.in.Graph.Dependencies(r.Addr), PreventDestroy: r.Lifecycle.PreventDestroy,
+		Addr: r.Addr, ID: m.in.IDs[r.Addr], Dependencies: m.in.Graph.Dependencies(r.Addr), PreventDestroy: r.Lifecycle.PreventDestroy,
 		Status: state.Applied, Generation: 1, Pipeline: m.pipelines[r.Addr],
 	}
 	attributes, err := r.Kind.Marshal(r.Value)
@@ -104,69 +107,101 @@ func (m *maker) create(c *Change, reason string) {
 // dataClass says where the rows of a new generation come from: from the runtime, when all that is read are
 // views, which hold their rows; else from the sources.
 func (m *maker) dataClass(a addr.Resource) Class {
-	for _, input := range m.in.Graph.Inputs(a) {
-		if input.Block != addr.View || m.changes[input].Computes() && m.changes[input].Class != RebuildFromState {
-			return ReplayFromSource
-		}
-	}
 	if a.Block == addr.Source {
 		return ReplayFromSource
+	}
+	for _, input := range m.in.Graph.Inputs(a) {
+		if input.Block != addr.View || m.replays(input) {
+			return ReplayFromSource
+		}
 	}
 	return RebuildFromState
 }
 
-// fresh reports whether a relation gets a new generation in this plan, so that its readers need one too.
-func (m *maker) fresh(a addr.Resource) bool {
+// replays reports that the rows of a relation are computed from its sources in this plan.
+func (m *maker) replays(a addr.Resource) bool {
 	c := m.changes[a]
-	return c != nil && (c.Computes() || c.Action == Create || c.Action == Replace)
+	return c != nil && c.Computes() && c.Class == ReplayFromSource
+}
+
+// verdict is what is found out about a resource that exists, before it is put together.
+type verdict struct {
+	class   Class
+	reasons []string
+	anew    bool // a new generation is computed from what it reads
+	carried bool // a new generation is computed as its evolution says
+	blocked *obstacle
+	keep    bool // with history = "keep": the new definition holds from the next epoch
+}
+
+// obstacle is why a change cannot be made.
+type obstacle struct {
+	at              *diag.Range
+	summary, detail string
+}
+
+func (v *verdict) add(class Class, reason string) {
+	v.class = worse(v.class, class)
+	if reason != "" {
+		v.reasons = append(v.reasons, reason)
+	}
+}
+
+// block remembers the first obstacle.
+func (v *verdict) block(at *diag.Range, summary, detail string) {
+	if v.blocked == nil {
+		v.blocked = &obstacle{at, summary, detail}
+	}
 }
 
 // update compares a resource with its record.
 func (m *maker) update(c *Change, r lang.Resource) {
-	class, reasons, regenerate := m.compareValues(c, r)
+	v := &verdict{class: Noop}
+	m.moved(c, v)
+	m.compareValues(c, r, v)
 	if c.Prior.PreventDestroy != c.Desired.PreventDestroy {
-		class = worse(class, InPlace)
-		reasons = append(reasons, fmt.Sprintf("prevent_destroy is %t from now on", c.Desired.PreventDestroy))
+		v.add(InPlace, fmt.Sprintf("prevent_destroy is %t from now on", c.Desired.PreventDestroy))
 	}
-	inputs := m.freshInputs(r.Addr, c.Prior.Status)
-	if same, known := m.meaning(c); known && !same && (len(inputs) == 0 || slices.Contains(c.Changed, "sql")) {
-		regenerate = true
-		reasons = append(reasons, "its query means something else than before")
-	}
-	regenerate = regenerate || len(inputs) > 0
-	reasons = append(reasons, inputs...)
+	m.inputs(c, v)
+	m.query(c, r, v)
 	if live := m.generation(r.Addr); live != 0 && live != c.Prior.Generation && c.Prior.Status == state.Applied {
-		regenerate = true
-		reasons = append(reasons, fmt.Sprintf("the runtime has generation %d, the state records %d", live, c.Prior.Generation))
+		v.anew = true
+		v.reasons = append(v.reasons, fmt.Sprintf("the runtime has generation %d, the state records %d", live, c.Prior.Generation))
 	}
-	if regenerate {
-		class = worse(class, m.dataClass(r.Addr))
-		c.Desired.Generation = m.nextGeneration(r.Addr)
+	if v.blocked != nil {
+		m.block(c, v.blocked.at, v.blocked.summary, v.blocked.detail)
+		return
 	}
-	if c.Prior.Status == state.Building {
-		class = worse(class, m.dataClass(r.Addr))
-		reasons = append(reasons, "the last apply ended before its rows were computed")
-	}
-	if class != Noop {
-		c.Action = Update
-	}
-	c.Class = class
-	c.Reason = strings.Join(reasons, "; ")
-	if c.Requested = m.requested[r.Addr]; c.Requested || m.recreated[r.Addr] {
+	m.settle(c, v)
+	if c.Requested = m.requested[r.Addr]; c.Requested || m.recreated[r.Addr] || m.triggered[r.Addr] != "" {
 		m.recreate(c)
 	}
 }
 
-// freshInputs gives a reason for each relation that is read and gets a new generation. One that an apply left
-// unfinished is no reason for a reader that it left unfinished too: that was made for it.
-func (m *maker) freshInputs(a addr.Resource, status string) []string {
-	var out []string
-	for _, input := range m.in.Graph.Inputs(a) {
-		if m.fresh(input) && !(status == state.Building && m.resumed(input)) {
-			out = append(out, input.String()+", which it reads, is computed again")
-		}
+// settle writes a verdict into the change.
+func (m *maker) settle(c *Change, v *verdict) {
+	if v.anew {
+		v.class = worse(v.class, m.dataClass(c.Addr))
 	}
-	return out
+	if v.anew || v.carried {
+		c.Desired.Generation = m.nextGeneration(c.Addr)
+	}
+	if v.carried && !v.anew {
+		e := m.in.Evolutions[c.Addr]
+		c.Evolution = &e
+	}
+	if c.Prior.Status == state.Building {
+		v.add(m.dataClass(c.Addr), "the last apply ended before its rows were computed")
+		c.Receives = nil
+	}
+	if v.class != Noop {
+		c.Action = Update
+	}
+	c.Class = v.class
+	c.Reason = strings.Join(v.reasons, "; ")
+	if v.keep && !v.anew {
+		m.boundary(c)
+	}
 }
 
 // resumed reports that a generation which an apply left unfinished is only finished.
@@ -183,72 +218,16 @@ func (m *maker) generation(a addr.Resource) int64 {
 	return m.in.Facts.Generations[a]
 }
 
-// recreate makes the change a replacement: asked for, or since its outside object cannot be altered.
+// recreate makes the change a replacement: asked for, since its outside object cannot be altered, or since another change triggers it.
 func (m *maker) recreate(c *Change) {
 	c.Action, c.Class, c.Desired.Generation = Replace, InPlace, m.nextGeneration(c.Addr)
+	c.Evolution, c.Receives, c.Boundaries = nil, nil, nil
+	if why := m.triggered[c.Addr]; why != "" && !c.Requested {
+		c.Reason = why
+	}
 	if graph.Carries(c.Addr) {
 		c.Class = m.dataClass(c.Addr)
 	}
-}
-
-// meaning compares the compiled query with the recorded one; known is false where there is nothing to compare.
-func (m *maker) meaning(c *Change) (same, known bool) {
-	before, after := c.Prior.Relation, c.Desired.Relation
-	if before == nil || after == nil || before.Identity == "" || c.Addr.Block == addr.Source {
-		return false, false
-	}
-	return before.Identity == after.Identity && slices.Equal(before.Columns, after.Columns), true
-}
-
-// compareValues judges each attribute that differs by what its kind says it costs.
-func (m *maker) compareValues(c *Change, r lang.Resource) (class Class, reasons []string, regenerate bool) {
-	if sameJSON(c.Before, c.After) {
-		return Noop, nil, false
-	}
-	before, err := c.Prior.Value(r.Kind)
-	if err != nil {
-		m.fail(r.Addr, &r.Range, "Recorded attributes cannot be read", fmt.Sprintf(
-			"%s is recorded with attributes that do not fit its kind: %v. Remove it from the state, or restore a backup of the state.", r.Addr, err))
-		return Noop, nil, false
-	}
-	class = Noop
-	var decisive []string
-	for _, change := range schema.Changed(r.Kind, before, r.Value) {
-		if change.Cost == schema.CostSemantics && m.sameMeaning(c, change) {
-			continue
-		}
-		c.Changed = append(c.Changed, change.Path)
-		class = worse(class, InPlace)
-		switch change.Cost {
-		case schema.CostNone, schema.CostInPlace:
-		case schema.CostCreation:
-			m.warnCreationOnly(r, change)
-		case schema.CostSemantics:
-			m.warnRestated(r, change) // meaning gives the reason
-			_, known := m.meaning(c)
-			regenerate = regenerate || !known
-		case schema.CostRecreate:
-			m.recreated[r.Addr] = true
-		default:
-			m.warnRestated(r, change)
-			regenerate = true
-			decisive = append(decisive, change.Path)
-		}
-	}
-	switch len(decisive) {
-	case 0:
-	case 1:
-		reasons = append(reasons, decisive[0]+" has changed")
-	default:
-		reasons = append(reasons, strings.Join(decisive, ", ")+" have changed")
-	}
-	return class, reasons, regenerate
-}
-
-// sameMeaning reports that only the text of a query differs.
-func (m *maker) sameMeaning(c *Change, change schema.FieldChange) bool {
-	same, known := m.meaning(c)
-	return change.Path == "sql" && known && same
 }
 
 // sameJSON compares two values as kinds write them, whatever the white space.

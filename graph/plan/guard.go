@@ -1,9 +1,11 @@
 package plan
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/lang"
@@ -33,72 +35,51 @@ func (m *maker) warnCreationOnly(r lang.Resource, change schema.FieldChange) {
 		change.Path, r.Addr, r.Addr))
 }
 
-// warnRestated says that rows somebody may have seen already will be others. A view makes no promise about that.
-func (m *maker) warnRestated(r lang.Resource, change schema.FieldChange) {
-	history := change.Cost == schema.CostHistory || change.Cost == schema.CostSemantics && r.Addr.Block == addr.Stream
-	if !history {
-		return
-	}
-	m.warn(r.Addr, place(r, change.Path), "Delivered rows are restated", fmt.Sprintf(
-		"Changing %q of %s changes which rows it would have produced so far. Everything that reads it is computed again from the start of its sources, and sinks are given the difference.",
-		change.Path, r.Addr))
-}
-
-// protect turns a replacement into a blocked change where the lifecycle forbids it.
+// protect turns a change into a blocked one where the lifecycle forbids it, or where what it reads is gone.
 func (m *maker) protect(c *Change, r lang.Resource) {
+	if c.Computes() && c.Class == ReplayFromSource {
+		m.protectReplay(c, r)
+	}
 	if c.Action == Replace && r.Lifecycle.PreventDestroy {
 		m.block(c, &r.Range, "Replacement is prevented", fmt.Sprintf(
 			"%s has lifecycle.prevent_destroy set, but the plan calls for it to be replaced. Set prevent_destroy to false, or leave it out of the change.", c.Addr))
 	}
 }
 
+// protectReplay looks whether the sources may be read again, and still can be.
+func (m *maker) protectReplay(c *Change, r lang.Resource) {
+	if r.Lifecycle.PreventReplay && c.Prior != nil {
+		m.block(c, &r.Range, "Replay is prevented", fmt.Sprintf(
+			"%s has lifecycle.prevent_replay set, but the plan calls for its sources to be read again (%s). Set prevent_replay to false, or leave out what needs it.",
+			c.Addr, cmp.Or(c.Reason, "as requested")))
+		return
+	}
+	if m.in.Facts == nil {
+		return
+	}
+	for _, s := range m.readSources(c.Addr) {
+		loss := m.in.Facts.Lost[s]
+		if loss.Files == 0 {
+			continue
+		}
+		detail := fmt.Sprintf("%s would be computed from the start of %s, but %d of the files that were read are gone or have changed", c.Addr, s, loss.Files)
+		if len(loss.Examples) > 0 {
+			detail += ", such as " + strings.Join(loss.Examples, ", ")
+		}
+		detail += ". Put them back as they were"
+		if _, can := r.Kind.Field("history"); can && c.Prior != nil {
+			detail += `, say history = "keep" to leave what was delivered as it is`
+		}
+		m.block(c, &r.Range, "What a replay needs is gone", detail+", or leave this change out.")
+		return
+	}
+}
+
 // block keeps the change in the plan for its reader, but leaves nothing to do.
 func (m *maker) block(c *Change, at *diag.Range, summary, detail string) {
 	c.Action, c.Class, c.Reason, c.Price = NoOp, Blocked, summary, nil
+	c.Evolution, c.Receives, c.Boundaries = nil, nil, nil
 	m.fail(c.Addr, at, summary, detail)
-}
-
-// price sums what the sources hold that a change reads from their start.
-func (m *maker) price(a addr.Resource) *Price {
-	p := &Price{Sources: m.readSources(a)}
-	if len(p.Sources) == 0 {
-		return nil
-	}
-	if m.in.Facts != nil {
-		var all Extent
-		for _, s := range p.Sources {
-			all = all.Plus(m.in.Facts.Sources[s])
-		}
-		p.Files, p.Bytes, p.Rows = all.Files, all.Bytes, all.Rows
-	}
-	return p
-}
-
-// readSources lists, by address, the sources that computing a resource reads. Views that stay hold their rows, so they are not
-// read through. The lists are remembered and shared, as chains of resources have the same.
-func (m *maker) readSources(a addr.Resource) []addr.Resource {
-	if a.Block == addr.Source {
-		return []addr.Resource{a}
-	}
-	if list, ok := m.sources[a]; ok {
-		return list
-	}
-	var out []addr.Resource
-	for _, input := range m.in.Graph.Inputs(a) {
-		if input.Block == addr.View && !m.fresh(input) {
-			continue
-		}
-		more := m.readSources(input)
-		if out == nil {
-			out = more
-		} else if !slices.Equal(out, more) {
-			out = slices.Concat(out, more)
-			slices.SortFunc(out, addr.Resource.Compare)
-			out = slices.Compact(out)
-		}
-	}
-	m.sources[a] = out
-	return out
 }
 
 // checkNames refuses addresses from the command line that mean nothing, and mentions what only the runtime knows.

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/state"
 )
 
 // The shape below is that of Terraform's plan JSON, format version 1.2, as
@@ -80,11 +81,15 @@ type jsonResource struct {
 
 type jsonResourceChange struct {
 	jsonResourceName
-	Change       jsonChange `json:"change"`
-	ActionReason string     `json:"action_reason,omitempty"`
-	Class        Class      `json:"class"`
-	Reason       string     `json:"reason,omitempty"`
-	Price        *Price     `json:"price,omitempty"`
+	PreviousAddress string           `json:"previous_address,omitempty"`
+	Change          jsonChange       `json:"change"`
+	ActionReason    string           `json:"action_reason,omitempty"`
+	Class           Class            `json:"class"`
+	Reason          string           `json:"reason,omitempty"`
+	Price           *Price           `json:"price,omitempty"`
+	Operators       []Fate           `json:"operators,omitempty"`
+	Receives        []addr.Resource  `json:"receives,omitempty"`
+	Boundaries      []state.Boundary `json:"boundaries,omitempty"`
 }
 
 type jsonChange struct {
@@ -149,9 +154,15 @@ func addOutput(v *jsonValues, o OutputChange, value json.RawMessage) {
 
 func resourceChange(c Change) jsonResourceChange {
 	out := jsonResourceChange{
-		jsonResourceName: nameOf(c.Addr), Class: c.Class, Reason: c.Reason, Price: c.Price,
+		jsonResourceName: nameOf(c.Addr), Class: c.Class, Reason: c.Reason, Price: c.Price, Receives: c.Receives, Boundaries: c.Boundaries,
 		Change: jsonChange{Actions: actions(c.Action), Before: orNull(c.Before), After: orNull(c.After),
 			AfterUnknown: struct{}{}, BeforeSensitive: mask(c.Before), AfterSensitive: mask(c.After)},
+	}
+	if c.PreviousAddr != nil {
+		out.PreviousAddress = c.PreviousAddr.String()
+	}
+	if c.Evolution != nil {
+		out.Operators = c.Evolution.Operators
 	}
 	switch {
 	case c.Action == Replace && c.Requested:

@@ -54,6 +54,14 @@ type Facts struct {
 	Generations map[addr.Resource]int64
 	// Sources says what each source of the configuration holds now, from its start.
 	Sources map[addr.Resource]Extent
+	// Held says how much of the rows of a view is held.
+	Held map[addr.Resource]Extent
+	// Delivered counts the rows that each stream has emitted and each sink was given, as far as known: 0 means none.
+	Delivered map[addr.Resource]int64
+	// Lost says of which sources something that was read cannot be read again.
+	Lost map[addr.Resource]Loss
+	// Rates are those of past epochs, of sources (how fast they were read) and of relations.
+	Rates map[addr.Resource]Rate
 }
 
 // still reports that the plan makes nothing: everything goes, or only the record is looked at.
@@ -65,16 +73,22 @@ type Input struct {
 	ConfigHash string // empty: lang.Hash of Config
 	Graph      *graph.Graph
 	Relations  map[addr.Resource]state.Relation // from bind
+	IDs        map[addr.Resource]string         // from bind
+	Evolutions map[addr.Resource]Evolution      // from bind
 	Inferred   map[addr.Resource]Extent         // sources whose columns were inferred now, and what that read
-	State      *state.Document                  // nil: nothing recorded
+	State      *state.Document                  // nil: nothing recorded; moves are made already
+	Moves      Moves                            // what was done to State
 	Facts      *Facts                           // nil: -refresh=false
 	Mode       string                           // Normal, Destroy or RefreshOnly; empty is Normal
 	Targets    []addr.Resource                  // -target
 	Replace    []addr.Resource                  // -replace
 	Exclude    []addr.Resource                  // -exclude; not with Targets
 	Allow      []addr.Resource                  // -allow: what policies deny of these is let through
-	Lineage    string                           // used when there is no state; empty: a new one
-	Version    string                           // streamform's
+	// Carries says that the runtime carries keyed data over and gives readers of an edited view the difference. Without it, an
+	// edit and all that reads it is computed anew.
+	Carries bool
+	Lineage string // used when there is no state; empty: a new one
+	Version string // streamform's
 }
 
 // maker holds what is known while one plan is made.
@@ -83,10 +97,11 @@ type maker struct {
 	lineage   string
 	config    map[addr.Resource]lang.Resource
 	prior     map[addr.Resource]*state.Resource
-	requested map[addr.Resource]bool // by -replace
-	recreated map[addr.Resource]bool // since their outside object cannot be altered
-	selected  map[addr.Resource]bool // nil: everything
-	excluded  map[addr.Resource]bool // by -exclude, and what depends on it
+	requested map[addr.Resource]bool   // by -replace
+	recreated map[addr.Resource]bool   // since their outside object cannot be altered
+	triggered map[addr.Resource]string // by replace_triggered_by: the reason
+	selected  map[addr.Resource]bool   // nil: everything
+	excluded  map[addr.Resource]bool   // by -exclude, and what depends on it
 	pipelines map[addr.Resource]string
 	order     []addr.Resource
 	changes   map[addr.Resource]*Change
@@ -111,7 +126,7 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 				}
 			}
 		}
-		if !m.widen() {
+		if !m.widen() && !m.trigger() {
 			break
 		}
 		m.diags = before // said again for the wider selection
@@ -129,7 +144,9 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 
 func newMaker(in Input) *maker {
 	m := &maker{in: in, lineage: in.Lineage, config: map[addr.Resource]lang.Resource{},
-		prior: map[addr.Resource]*state.Resource{}, requested: map[addr.Resource]bool{}, recreated: map[addr.Resource]bool{}}
+		prior: map[addr.Resource]*state.Resource{}, requested: map[addr.Resource]bool{}, recreated: map[addr.Resource]bool{},
+		triggered: map[addr.Resource]string{}}
+	m.in.Facts = in.Moves.facts(in.Facts)
 	for _, r := range in.Config.Resources {
 		m.config[r.Addr] = r
 	}

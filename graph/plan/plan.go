@@ -70,10 +70,20 @@ type Plan struct {
 
 // Change is one resource's entry.
 type Change struct {
-	Addr   addr.Resource `json:"address"`
-	Action Action        `json:"action"`
-	Class  Class         `json:"class"`
-	Reason string        `json:"reason,omitempty"`
+	Addr addr.Resource `json:"address"`
+	// PreviousAddr is where the state and the runtime have it until apply, when it was moved: the runtime renames it
+	// first, with all that it holds and remembers, and then makes the rest of the change.
+	PreviousAddr *addr.Resource `json:"previous_address,omitempty"`
+	Action       Action         `json:"action"`
+	Class        Class          `json:"class"`
+	Reason       string         `json:"reason,omitempty"`
+	// Evolution says what becomes of each operator of a query that was edited. Its Carry is nil unless keyed data is carried over.
+	Evolution *Evolution `json:"evolution,omitempty"`
+	// Receives lists the views it reads that get other rows in this plan: it is given new minus old rows when they cut over, and
+	// is not computed anew itself.
+	Receives []addr.Resource `json:"receives,omitempty"`
+	// Boundaries are those this plan puts into the rows of the resource: its own with history = "keep", and those of what it reads.
+	Boundaries []state.Boundary `json:"boundaries,omitempty"`
 	// Requested: the replacement was asked for with -replace.
 	Requested bool            `json:"requested,omitempty"`
 	Because   string          `json:"because,omitempty"` // second comment line: "because view.x is not in configuration"
@@ -92,9 +102,15 @@ type Change struct {
 	Denials []Denial `json:"denials,omitempty"`
 }
 
-// Computes reports whether the change makes a new generation that apply has to compute.
+// Computes reports whether the change makes a new generation that apply has to compute. A move alone does not.
 func (c Change) Computes() bool {
-	return c.Action != NoOp && c.Action != Delete && (c.Class == Migrate || c.Class == RebuildFromState || c.Class == ReplayFromSource)
+	if c.Action == NoOp || c.Action == Delete {
+		return false
+	}
+	if c.Prior != nil && c.Desired != nil && c.Prior.Generation == c.Desired.Generation && c.Prior.Status == state.Applied {
+		return false
+	}
+	return c.Class == Migrate || c.Class == RebuildFromState || c.Class == ReplayFromSource
 }
 
 // Price is what carrying out a change reads and computes.
@@ -103,6 +119,12 @@ type Price struct {
 	Rows    int64           `json:"rows,omitempty"` // 0 when unknown
 	Bytes   int64           `json:"bytes,omitempty"`
 	Sources []addr.Resource `json:"sources,omitempty"` // read again, or for the first time
+	// Reads is the same by source: from where, and how much.
+	Reads []Reading `json:"reads,omitempty"`
+	// HeldRows are rows that the runtime holds and that are read instead of a source; 0 when unknown.
+	HeldRows int64 `json:"held_rows,omitempty"`
+	// Seconds estimates how long it takes, from the rates of past epochs; 0 when unknown.
+	Seconds float64 `json:"seconds,omitempty"`
 }
 
 // OutputChange is one output's entry.

@@ -21,7 +21,7 @@ import (
 // TestData runs the stories in testdata: what is configured, what is planned, what apply then does.
 //
 //	config            the configuration's text; name=FILE for one file of several
-//	facts             lines "ADDRESS files=N bytes=N rows=N" of what sources hold
+//	facts             lines "ADDRESS files=N bytes=N rows=N held=N delivered=N lost=N rate=N" of what there is; rate in bytes a second
 //	runtime           lines "lose ADDRESS", "generation ADDRESS N", "add ADDRESS N", "value ADDRESS JSON", "id ID"
 //	observed          lines "ADDRESS KIND MARK DETAIL…" of what others did to real objects
 //	plan              options destroy, refresh-only, no-refresh, target=(…), exclude=(…), replace=(…), allow=(…), vars=(…); shows the changes
@@ -93,17 +93,34 @@ func options(d *datadriven.TestData) graphtest.Options {
 }
 
 func (s *story) facts(t *testing.T, text string) {
-	s.world.Sources = map[addr.Resource]plan.Extent{}
+	w := s.world
+	w.Sources = map[addr.Resource]plan.Extent{}
+	w.Known = plan.Facts{Held: map[addr.Resource]plan.Extent{}, Lost: map[addr.Resource]plan.Loss{}, Rates: map[addr.Resource]plan.Rate{}}
 	for _, line := range strings.Split(text, "\n") {
 		fields := strings.Fields(line)
+		a := graphtest.Addresses(t, fields[:1])[0]
 		var e plan.Extent
 		for _, f := range fields[1:] {
 			name, value, _ := strings.Cut(f, "=")
 			n, err := strconv.ParseInt(value, 10, 64)
 			require.NoError(t, err)
-			*map[string]*int64{"files": &e.Files, "bytes": &e.Bytes, "rows": &e.Rows}[name] = n
+			switch name {
+			case "held":
+				w.Known.Held[a] = plan.Extent{Rows: n}
+			case "delivered":
+				if w.Known.Delivered == nil {
+					w.Known.Delivered = map[addr.Resource]int64{}
+				}
+				w.Known.Delivered[a] = n
+			case "lost":
+				w.Known.Lost[a] = plan.Loss{Files: n, Examples: []string{"in/a.json"}}
+			case "rate":
+				w.Known.Rates[a] = plan.Rate{BytesPerSecond: float64(n), RowsPerSecond: float64(n)}
+			default:
+				*map[string]*int64{"files": &e.Files, "bytes": &e.Bytes, "rows": &e.Rows}[name] = n
+			}
 		}
-		s.world.Sources[graphtest.Addresses(t, fields[:1])[0]] = e
+		w.Sources[a] = e
 	}
 }
 
@@ -150,7 +167,8 @@ func changes(p *plan.Plan) string {
 		fmt.Fprintf(&b, "drift %s %s: %s\n", d.Addr, d.Kind, d.Detail)
 	}
 	for _, c := range p.Changes {
-		if c.Action == plan.NoOp && c.Class == plan.Noop && c.Desired != nil && c.Prior != nil && !c.Inferred {
+		quiet := len(c.Receives) == 0 && len(c.Boundaries) == 0
+		if c.Action == plan.NoOp && c.Class == plan.Noop && c.Desired != nil && c.Prior != nil && !c.Inferred && quiet {
 			continue
 		}
 		fmt.Fprintf(&b, "%s %s %s", c.Action, c.Addr, c.Class)
@@ -168,6 +186,7 @@ func changes(p *plan.Plan) string {
 		if c.Price != nil {
 			fmt.Fprintf(&b, " reads %v: %d files, %d bytes", c.Price.Sources, c.Price.Files, c.Price.Bytes)
 		}
+		noted(&b, c)
 		for _, d := range c.Denials {
 			fmt.Fprintf(&b, " denied by %s.%s waived=%t", d.Policy, d.Rule, d.Waived)
 		}
@@ -190,6 +209,30 @@ func changes(p *plan.Plan) string {
 		return "nothing to do\n"
 	}
 	return b.String()
+}
+
+// noted shows what a change does to what is held.
+func noted(b *strings.Builder, c plan.Change) {
+	if c.Price != nil && c.Price.HeldRows > 0 {
+		fmt.Fprintf(b, " of %d held rows", c.Price.HeldRows)
+	}
+	if c.Price != nil && c.Price.Seconds > 0 {
+		fmt.Fprintf(b, " in about %s", c.Price.Duration())
+	}
+	if c.PreviousAddr != nil {
+		fmt.Fprintf(b, " was %s", c.PreviousAddr)
+	}
+	if c.Evolution != nil {
+		for _, f := range c.Evolution.Operators {
+			fmt.Fprintf(b, " %s:%s", f.Name, f.Fate)
+		}
+	}
+	if len(c.Receives) > 0 {
+		fmt.Fprintf(b, " receives %v", c.Receives)
+	}
+	for _, h := range c.Boundaries {
+		fmt.Fprintf(b, " mixed since %d by %s", h.Serial, h.Of)
+	}
 }
 
 func orNone(v []byte) string {
@@ -254,6 +297,12 @@ func (s *story) state(t *testing.T) string {
 		}
 		if len(r.Dependencies) > 0 {
 			fmt.Fprintf(&b, " needs %v", r.Dependencies)
+		}
+		if r.ID != r.Addr.String() {
+			fmt.Fprintf(&b, " ID %s", r.ID)
+		}
+		for _, h := range r.History {
+			fmt.Fprintf(&b, " mixed since %d by %s", h.Serial, h.Of)
 		}
 		b.WriteString("\n")
 	}

@@ -29,7 +29,13 @@ func randomBlocks(r *rand.Rand) []string {
 	names := []string{"s0", "s1"}
 	var blocks []string
 	for _, name := range names {
-		blocks = append(blocks, fmt.Sprintf("source \"test\" %q {\n  path  = \"in%d\"\n  limit = %d\n}\n", name, r.IntN(2), r.IntN(2)))
+		history := []string{"keep", "restate"}[r.IntN(2)]
+		blocks = append(blocks, fmt.Sprintf("source \"test\" %q {\n  path    = \"in%d\"\n  limit   = %d\n  history = %q\n}\n", name, r.IntN(2), r.IntN(2), history))
+		history = []string{"keep", "restate"}[r.IntN(2)]
+		stream := fmt.Sprintf("t%s", name)
+		blocks = append(blocks, fmt.Sprintf("stream %q {\n  sql     = \"SELECT id FROM %s WHERE id < %d\"\n  history = %q\n}\n", stream, name, r.IntN(3), history),
+			fmt.Sprintf("sink \"test\" %q {\n  from    = stream.%s\n  path    = \"q%d\"\n  history = %q\n}\n", stream, stream, r.IntN(2), history))
+		names = append(names, stream)
 	}
 	for i := range 2 + r.IntN(8) {
 		from := names[r.IntN(len(names))]

@@ -17,6 +17,7 @@ func Kinds() []schema.Kind {
 // Stream is what a stream block says.
 type Stream struct {
 	SQL         schema.SQL
+	History     string
 	Trigger     schema.Ref
 	Description string
 }
@@ -38,6 +39,7 @@ func StreamKind() schema.Kind {
 func (s *Stream) Fields() []schema.Field {
 	return []schema.Field{
 		sqlField(&s.SQL),
+		schema.History(&s.History),
 		triggerField(&s.Trigger),
 		descriptionField(&s.Description),
 	}

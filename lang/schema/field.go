@@ -14,6 +14,13 @@ import (
 // Option adds to a field what its type does not say.
 type Option func(*Field)
 
+// History declares the attribute history: what becomes of rows that were delivered when a change alters which rows there would have
+// been. Kinds with such attributes (CostHistory), and streams, have it.
+func History(target *string) Field {
+	return Optional("history", target, "What becomes of rows that were delivered, when a change alters which rows there would have been: keep leaves them, and the new definition holds from the next epoch on; restate computes them anew from the start. Without it such a change is blocked.",
+		OneOf("keep", "restate"), OnChange(CostNone))
+}
+
 // Required declares an attribute that must be written.
 func Required[T Value](name string, target *T, doc string, opts ...Option) Field {
 	f := attribute(name, target, doc)

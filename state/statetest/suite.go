@@ -42,12 +42,13 @@ func Document(lineage string, serial int64) *state.Document {
 	d.Outputs["rows"] = state.Output{Value: json.RawMessage(`12`), Type: json.RawMessage(`"number"`)}
 	d.Outputs["token"] = state.Output{Type: json.RawMessage(`"string"`), Sensitive: true, Digest: state.Digest(lineage, []byte(`"x"`))}
 	d.Resources = []state.Resource{
-		{Addr: source, SchemaVersion: 1, Attributes: json.RawMessage(`{"path":"<in> & out","limit":12345678901234567890}`),
+		{Addr: source, ID: "source.files.purchases", SchemaVersion: 1, Attributes: json.RawMessage(`{"path":"<in> & out","limit":12345678901234567890}`),
 			Status: state.Applied, Generation: 1, Pipeline: "purchases-1",
 			Relation: &state.Relation{Columns: batch.Schema{{Name: "id", Type: "BIGINT"}}, AppendOnly: true,
 				Identity: "source.files.purchases", Sides: map[string]batch.Schema{"malformed": {{Name: "raw", Type: "BLOB"}}}}},
-		{Addr: addr.Resource{Block: addr.View, Name: "sales"}, Attributes: json.RawMessage(`{"sql":"SELECT 'ä' FROM purchases"}`),
+		{Addr: addr.Resource{Block: addr.View, Name: "sales"}, ID: "view.sales#2", Attributes: json.RawMessage(`{"sql":"SELECT 'ä' FROM purchases"}`),
 			Dependencies: []addr.Resource{source}, PreventDestroy: true, Status: state.Building, Generation: 3, Pipeline: "purchases-1",
+			History: []state.Boundary{{Of: source, ID: "source.files.purchases", Serial: 2, Before: "ab", After: "cd"}},
 			Relation: &state.Relation{Columns: batch.Schema{{Name: "a", Type: "VARCHAR"}}, Key: []string{"a"}, Reads: []string{"purchases"},
 				Identity: "abc", Compiled: "def", Operators: []state.Operator{{Kind: "full_refresh", Identity: "i", Reason: "why"}}}},
 	}

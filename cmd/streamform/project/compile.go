@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/graph/bind"
+	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/query"
@@ -59,6 +61,40 @@ func (c *compiler) Compile(ctx context.Context, q bind.Query) (bind.Compiled, er
 		out.Operators = append(out.Operators, state.Operator{Kind: o.Kind, Identity: o.Identity, Reason: o.Reason})
 	}
 	return out, nil
+}
+
+// Compare compiles the former query with this version, too: a canonical form that another version wrote says nothing.
+func (c *compiler) Compare(ctx context.Context, before, after bind.Query) (plan.Evolution, error) {
+	was, err := c.query.Compile(ctx, queryOf(before))
+	var wrong *query.Error
+	switch {
+	case errors.As(err, &wrong):
+		return plan.Evolution{Class: plan.ReplayFromSource, Reason: "its former query cannot be compiled by this version"}, nil
+	case err != nil:
+		return plan.Evolution{}, err
+	}
+	is, err := c.program(ctx, after)
+	if err != nil {
+		return plan.Evolution{}, err
+	}
+	switch {
+	case was.Identity == is.Identity && was.AppendOnly == is.AppendOnly && slices.Equal(was.Columns, is.Columns) && slices.Equal(was.Key, is.Key):
+		return plan.Evolution{Class: plan.Noop}, nil
+	case len(after.Relations) > 0 && !slices.ContainsFunc(after.Relations, func(r bind.Relation) bool { return !r.Held }):
+		return plan.Evolution{Class: plan.RebuildFromState, Reason: "its query means something else than before"}, nil
+	}
+	return plan.Evolution{Class: plan.ReplayFromSource, Reason: "its query means something else than before"}, nil
+}
+
+// program is what Compile made of a query.
+func (c *compiler) program(ctx context.Context, q bind.Query) (*query.Program, error) {
+	c.lock.Lock()
+	known := c.programs[q.Addr]
+	c.lock.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	return c.query.Compile(ctx, queryOf(q))
 }
 
 func queryOf(q bind.Query) query.Query {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
@@ -77,7 +78,9 @@ func (p *Project) Explain(ctx context.Context, only string) ([]Explanation, diag
 	if wrong != nil {
 		return nil, append(ds, *wrong), nil
 	}
-	b, more, err := p.bind(ctx, p.scratchSampler(), uncompiled(document))
+	document, moves, more := plan.Move(p.config, document)
+	ds = append(ds, more...)
+	b, more, err := p.bind(ctx, p.scratchSampler(), uncompiled(document), binding{former: moves.Former})
 	ds = append(ds, more...)
 	if err != nil || ds.Failed() {
 		return nil, ds, err

@@ -64,14 +64,18 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 	if err != nil || ds.Failed() {
 		return nil, ds, err
 	}
-	in.State = document
+	in.State, in.Moves, more = plan.Move(p.config, document)
+	ds = append(ds, more...)
 	if in.Mode == plan.Normal {
-		b, more, err := p.bind(ctx, p.sampler(), document, in.Replace...)
+		p.config = plan.Ignore(p.config, in.State)
+		in.Config = p.config
+		b, more, err := p.bind(ctx, p.sampler(), in.State, binding{former: in.Moves.Former, replace: in.Replace})
 		ds = append(ds, more...)
 		if err != nil || ds.Failed() {
 			return nil, ds, err
 		}
 		in.Graph, in.Relations, in.Inferred = b.graph, b.result.Relations, extents(b.result.Inferred)
+		in.IDs, in.Evolutions = b.result.IDs, b.result.Evolutions
 	}
 	if r.Refresh {
 		in.Facts, more, err = p.facts(ctx, document)
@@ -84,9 +88,15 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 	return made, append(ds, more...), nil
 }
 
+// binding says what is to be bound otherwise than as it is recorded.
+type binding struct {
+	former  map[addr.Resource]addr.Resource // what was moved: new address → the one that records may name
+	replace []addr.Resource                 // sources to look at anew
+}
+
 // bind builds the graph of the loaded configuration and binds its relations against
 // what was recorded; sources are looked at by sample, and those to replace as if nothing were recorded.
-func (p *Project) bind(ctx context.Context, sample sampler, recorded *state.Document, replace ...addr.Resource) (bound, diag.Diagnostics, error) {
+func (p *Project) bind(ctx context.Context, sample sampler, recorded *state.Document, o binding) (bound, diag.Diagnostics, error) {
 	c, err := p.openCompiler(ctx)
 	if err != nil {
 		return bound{}, nil, err
@@ -101,7 +111,7 @@ func (p *Project) bind(ctx context.Context, sample sampler, recorded *state.Docu
 		return bound{}, ds, err
 	}
 	compiler := &compiler{query: c, sample: sample, definition: p.definition, env: env, programs: map[addr.Resource]*query.Program{}}
-	result, more, err := bind.Bind(ctx, bind.Input{Config: p.config, Graph: g, State: recorded, Replace: replace, Compiler: compiler})
+	result, more, err := bind.Bind(ctx, bind.Input{Config: p.config, Graph: g, State: recorded, Former: o.former, Replace: o.replace, Compiler: compiler})
 	ds = append(ds, more...)
 	if err != nil {
 		more, err := findings(p.config, err)
@@ -169,7 +179,7 @@ func (p *Project) Validate(ctx context.Context) (diag.Diagnostics, error) {
 	if ds.Failed() {
 		return ds, nil
 	}
-	_, more, err := p.bind(ctx, p.scratchSampler(), nil)
+	_, more, err := p.bind(ctx, p.scratchSampler(), nil, binding{})
 	for i, d := range more {
 		r := named(p.config, d.Address)
 		if r != nil && r.Addr.Block == addr.Source && !declares(r.Value, "columns") && d.Severity == diag.Error {

@@ -1,0 +1,94 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/streamform/streamform/lang/addr"
+)
+
+// price is what a change reads: what its sources hold, from their start, or rows that the runtime holds; and how long that takes if
+// it goes as fast as it did.
+func (m *maker) price(c *Change) *Price {
+	if c.Class != ReplayFromSource {
+		return m.heldPrice(c)
+	}
+	p := &Price{Sources: m.readSources(c.Addr)}
+	if len(p.Sources) == 0 {
+		return nil
+	}
+	if m.in.Facts == nil {
+		return p
+	}
+	var all Extent
+	known := true
+	for _, s := range p.Sources {
+		held := m.in.Facts.Sources[s]
+		all = all.Plus(held)
+		p.Reads = append(p.Reads, Reading{Source: s, From: "start", Extent: held})
+		took := m.rate(c.Addr, s).seconds(held)
+		p.Seconds += took
+		known = known && (took > 0 || held == Extent{})
+	}
+	if !known {
+		p.Seconds = 0
+	}
+	p.Files, p.Bytes, p.Rows = all.Files, all.Bytes, all.Rows
+	return p
+}
+
+// rate is that of the relation itself where it is known, else that at which its source was read.
+func (m *maker) rate(a, source addr.Resource) Rate {
+	if r := m.in.Facts.Rates[a]; r != (Rate{}) {
+		return r
+	}
+	return m.in.Facts.Rates[source]
+}
+
+// heldPrice counts the rows that the runtime holds and that a change is computed from: its own for what is
+// carried over, else those of the views it reads. Nil when nobody knows.
+func (m *maker) heldPrice(c *Change) *Price {
+	if m.in.Facts == nil {
+		return nil
+	}
+	from := m.in.Graph.Inputs(c.Addr)
+	if c.Evolution != nil && c.Evolution.Carry != nil {
+		from = []addr.Resource{c.Addr}
+	}
+	var p Price
+	for _, a := range from {
+		held := m.in.Facts.Held[a]
+		p.HeldRows += held.Rows
+		p.Seconds += m.in.Facts.Rates[c.Addr].seconds(Extent{Rows: held.Rows})
+	}
+	if p.HeldRows == 0 {
+		return nil
+	}
+	return &p
+}
+
+// readSources lists, by address, the sources that computing a resource reads. Views that are not replayed themselves hold
+// their rows, so they are not read through. The lists are remembered and shared, as chains of resources have the same.
+func (m *maker) readSources(a addr.Resource) []addr.Resource {
+	if a.Block == addr.Source {
+		return []addr.Resource{a}
+	}
+	if list, ok := m.sources[a]; ok {
+		return list
+	}
+	var out []addr.Resource
+	for _, input := range m.in.Graph.Inputs(a) {
+		if input.Block == addr.View && !m.replays(input) {
+			continue
+		}
+		more := m.readSources(input)
+		if out == nil {
+			out = more
+		} else if !slices.Equal(out, more) {
+			out = slices.Concat(out, more)
+			slices.SortFunc(out, addr.Resource.Compare)
+			out = slices.Compact(out)
+		}
+	}
+	m.sources[a] = out
+	return out
+}
