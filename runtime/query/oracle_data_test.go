@@ -48,14 +48,19 @@ type epochRows struct {
 	restart bool // the engine ends after the epoch and a new one goes on
 }
 
-func (g *generator) history() history {
+func (g *generator) columns() batch.Schema {
 	types := []string{"INTEGER", "VARCHAR", "DECIMAL(12,3)", "DOUBLE", "TIMESTAMP", "DATE", "BOOLEAN", "TINYINT", "UBIGINT", "HUGEINT", "TIMESTAMPTZ", "BLOB",
 		"UUID", "ENUM('a', 'b', 'é')", "INTEGER[]", "VARCHAR[]", "STRUCT(x INTEGER, y VARCHAR)", "MAP(VARCHAR, INTEGER)", "JSON", "TIME", "FLOAT", "BIGINT", "SMALLINT", "VARCHAR"}
-	h := history{columns: batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "seq", Type: "BIGINT"}, {Name: "op", Type: "VARCHAR"},
-		{Name: "n0", Type: g.pick("BIGINT", "INTEGER")}, {Name: "s0", Type: "VARCHAR"}}}
+	columns := batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "seq", Type: "BIGINT"}, {Name: "op", Type: "VARCHAR"},
+		{Name: "n0", Type: g.pick("BIGINT", "INTEGER")}, {Name: "s0", Type: "VARCHAR"}}
 	for i := range 2 + g.IntN(4) {
-		h.columns = append(h.columns, batch.Column{Name: fmt.Sprintf("c%d", i), Type: types[g.IntN(len(types))]})
+		columns = append(columns, batch.Column{Name: fmt.Sprintf("c%d", i), Type: types[g.IntN(len(types))]})
 	}
+	return columns
+}
+
+func (g *generator) history(columns batch.Schema) history {
+	h := history{columns: columns}
 	seq, ids := 0, 2+g.IntN(6)
 	for range 3 + g.IntN(3) {
 		e := epochRows{restart: g.chance(8)}

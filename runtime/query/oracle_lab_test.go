@@ -23,12 +23,13 @@ type lab struct {
 	oracle   *duck.Conn
 	dir      string
 	files    int
+	programs map[view]*query.Program // of the world at hand
 }
 
 func newLab(t testing.TB) *lab {
 	oracle, err := duck.Open(context.Background(), "SET threads = 1")
 	require.NoError(t, err)
-	l := &lab{t: t, compiler: newCompiler(t), oracle: oracle, dir: t.TempDir()}
+	l := &lab{t: t, compiler: newCompiler(t), oracle: oracle, dir: t.TempDir(), programs: map[view]*query.Program{}}
 	t.Cleanup(func() {
 		require.NoError(t, oracle.Close())
 		require.NoError(t, l.engine.Close())
@@ -75,6 +76,10 @@ func (l *lab) replay(h history, views []view) *failure {
 	w := &world{t: l.t, dir: l.dir, engine: l.engine, oracle: l.oracle, memories: map[string]*memory{},
 		scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: h.columns, OnMalformed: "quarantine"}}
 	for _, v := range views {
+		if p := l.programs[v]; p != nil {
+			w.steps = append(w.steps, query.Step{Relation: v.name, Program: p, Memory: w.memory(v.name)})
+			continue
+		}
 		if _, err := w.relation(l.compiler, v.name, v.sql, false); err != nil {
 			return &failure{epoch: -1, views: []string{v.name}, what: "compile: " + err.Error()}
 		}
