@@ -16,13 +16,22 @@ import (
 // built waits for Backfill. A pipeline's failure does not stop the others; the error then joins one error for
 // each pipeline that failed, *job.Failure where the same input would fail again. Reports come one at a time.
 func (h *Host) Run(ctx context.Context, once bool, report func(job.Progress)) error {
+	return h.start(ctx, &runner{host: h, once: once}, report)
+}
+
+// Analyze is Run, once, with every operator of every epoch measured exactly: see job.Options.Measure.
+func (h *Host) Analyze(ctx context.Context, report func(job.Progress)) error {
+	return h.start(ctx, &runner{host: h, once: true, options: job.Options{Measure: true}}, report)
+}
+
+func (h *Host) start(ctx context.Context, r *runner, report func(job.Progress)) error {
 	h.busy.Lock()
 	defer h.busy.Unlock()
 	n, all, err := h.regroup(ctx)
 	if err != nil {
 		return err
 	}
-	r := runner{host: h, network: n, once: once}
+	r.network = n
 	r.options.Report = func(p job.Progress) {
 		if report != nil {
 			r.tell(func() { report(p) })
@@ -31,7 +40,7 @@ func (h *Host) Run(ctx context.Context, once bool, report func(job.Progress)) er
 	r.options.Retrying = func(pipeline string, err error, in time.Duration) {
 		r.tell(func() { h.opts.Retrying(pipeline, err, in) })
 	}
-	if once {
+	if r.once {
 		r.options.Attempts = attempts
 		return r.inTurn(ctx, all)
 	}

@@ -71,7 +71,7 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 	view := j.Store.View()
 	defer view.Close()
 	o.parcels = nil
-	work := query.Work{Careful: careful}
+	work := query.Work{Careful: careful, Measure: j.Measure, Clock: j.Now}
 	for _, in := range o.intakes {
 		input := query.Input{Relation: in.reader.Addr.Name, Scan: in.reader.Scan, Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Name)}
 		for _, r := range in.records {

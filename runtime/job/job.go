@@ -68,6 +68,8 @@ type Options struct {
 	Retrying  func(pipeline string, err error, in time.Duration) // told of machine failures; nil: nobody listens
 	// Attempts bounds how often a machine failure is met before it is returned; 0: for ever.
 	Attempts int
+	// Measure makes Progress.Operators exact; epochs take longer.
+	Measure bool
 }
 
 // Job is one pipeline at work. It is used by one goroutine at a time.

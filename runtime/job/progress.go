@@ -5,6 +5,8 @@ import (
 	"math"
 	"strconv"
 	"time"
+
+	"github.com/streamform/streamform/runtime/query"
 )
 
 // Progress is what one epoch did. Field names are those of Structured
@@ -20,9 +22,11 @@ type Progress struct {
 	InputRowsPerSecond     *float64         `json:"inputRowsPerSecond,omitempty"`
 	ProcessedRowsPerSecond *float64         `json:"processedRowsPerSecond,omitempty"`
 	DurationMs             map[string]int64 `json:"durationMs,omitempty"`
+	StateOperators         []StateOperator  `json:"stateOperators,omitempty"` // in the order they ran
 	Sources                []SourceProgress `json:"sources"`
 	Sink                   *SinkProgress    `json:"sink,omitempty"`
 	Streamform             Extension        `json:"streamform"`
+	Operators              []query.Measured `json:"-"` // every operator, exact where Options.Measure is set
 }
 
 // SourceProgress is how far one source was read.
@@ -161,6 +165,7 @@ func (j *Job) progress(o *outcome) Progress {
 		}
 	}
 	p.InputRowsPerSecond, p.ProcessedRowsPerSecond = rate(p.NumInputRows, between), rate(p.NumInputRows, took)
+	j.addOperators(&p, o)
 	j.addRelations(&p, o)
 	j.addSinks(&p, o)
 	return p

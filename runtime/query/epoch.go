@@ -41,7 +41,7 @@ type epoch struct {
 // Run computes one epoch: every Step's net change, given the inputs and what the
 // operators remember. Nothing outside the engine changes but files that Deliver stages.
 func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
-	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{}, meter: meter{exact: w.Measure},
+	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{}, meter: newMeter(w),
 		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}, Due: map[string]int64{}}}
 	small := w.small()
 	err := e.use(ctx, small)

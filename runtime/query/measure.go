@@ -24,14 +24,26 @@ type Measured struct {
 	Time     time.Duration // it took, without staging for sinks
 }
 
-// ScanID stands for an operator where a source is read.
-const ScanID = "scan"
+// ScanID stands for an operator where a source is read; ResultID names the one that gives a relation's rows.
+const (
+	ScanID   = "scan"
+	ResultID = compile.ResultID
+)
 
 // meter collects what operators do while an epoch runs.
 type meter struct {
+	now   func() time.Time
 	exact bool // every operator computes and counts its own rows
 	taken []gauged
 	last  []*change // read by the last part of the relation at work
+}
+
+func newMeter(w Work) meter {
+	m := meter{now: w.Clock, exact: w.Measure}
+	if m.now == nil {
+		m.now = time.Now
+	}
+	return m
 }
 
 // gauged is a Measured whose rows may be counted later in the epoch.
@@ -43,7 +55,7 @@ type gauged struct {
 
 // gauge starts the clock for an operator; what it returns stops it.
 func (ep *epoch) gauge(relation, operator string, in []*change) func(context.Context, *change) error {
-	began, spent := time.Now(), ep.meter.spent(relation)
+	began, spent := ep.meter.now(), ep.meter.spent(relation)
 	return func(ctx context.Context, out *change) error {
 		if ep.meter.exact && out.counts.Inserted < 0 {
 			if err := ep.materialize(ctx, out); err != nil {
@@ -53,7 +65,7 @@ func (ep *epoch) gauge(relation, operator string, in []*change) func(context.Con
 		if operator == compile.ResultID {
 			in = ep.meter.last
 		}
-		took := time.Since(began) - (ep.meter.spent(relation) - spent)
+		took := ep.meter.now().Sub(began) - (ep.meter.spent(relation) - spent)
 		ep.meter.taken = append(ep.meter.taken, gauged{Measured: Measured{Relation: relation, Operator: operator, Time: took}, in: in, out: out})
 		return nil
 	}

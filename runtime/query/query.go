@@ -3,6 +3,7 @@ package query
 
 import (
 	"context"
+	"time"
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
@@ -71,6 +72,7 @@ type Work struct {
 	Careful bool
 	// Measure: every operator computes and counts its own rows, so that Result.Operators is exact. The epoch takes longer.
 	Measure bool
+	Clock   func() time.Time // times operators; nil: time.Now
 }
 
 // InputResult tells what became of an Input.
