@@ -292,6 +292,9 @@ func (c *Conn) chunkOf(l *filledLayout, b arrow.RecordBatch, at, n int64) (mappi
 	defer hold.Release()
 	columns := []arrow.Array{hold}
 	for _, column := range b.Columns() {
+		if x, ok := column.(array.ExtensionArray); ok { // a JSON value, in a block of rows
+			column = x.Storage()
+		}
 		part := array.NewSlice(column, at, at+n)
 		defer part.Release()
 		columns = append(columns, part)
