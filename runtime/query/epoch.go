@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/compile"
+	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -64,7 +65,7 @@ func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 const smallBytes = 8 << 20
 
 func (w Work) small() bool {
-	if w.Careful {
+	if w.Careful || slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Former != nil }) {
 		return false
 	}
 	bytes := int64(0)
@@ -84,7 +85,7 @@ func (ep *epoch) next() {
 
 func (ep *epoch) run(ctx context.Context) error {
 	for _, s := range ep.work.Steps {
-		if s.Whole {
+		if s.Whole || s.Former != nil {
 			continue
 		}
 		for leaf, n := range s.Program.LeafUses() {
@@ -282,8 +283,11 @@ func (ep *epoch) deliver(ctx context.Context, relation string, fn func(context.C
 
 // step computes one relation.
 func (ep *epoch) step(ctx context.Context, s Step) error {
-	if s.Whole {
+	switch {
+	case s.Whole:
 		return ep.whole(ctx, s)
+	case s.Former != nil:
+		return ep.exchange(ctx, s)
 	}
 	leaf := strings.ToLower(s.Relation)
 	var c *change

@@ -50,6 +50,9 @@ type Step struct {
 	Memory   func(operator string) Memory
 	// Whole: the change is everything the view holds; nothing is computed, remembered or delivered.
 	Whole bool
+	// Former, if set, is the view's generation before: the change is what Memory's rows have that Former's have not, and the
+	// other way round. Nothing is computed or remembered.
+	Former *Held
 	// Deliver, if set, is called once with the relation's net change while it can be read. Empty changes are not delivered.
 	Deliver func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error
 }
