@@ -9,30 +9,32 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/streamform/streamform/cmd/streamform/project"
+	"github.com/streamform/streamform/cmd/streamform/view"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang/schema"
 )
 
 // exitChanges is what plan -detailed-exitcode returns when there is something to do.
 const exitChanges = exit(2)
 
 func (c *cli) planCommand() *cobra.Command {
-	var p planning
-	var outFile string
-	var detailed bool
+	var p planOptions
 	cmd := &cobra.Command{
 		Use:   "plan [options]",
 		Short: "Shows what apply would do, and what it costs the data",
 		Long:  "Compares the configuration with what was applied and with the runtime, and shows what apply would do: to the resources, and to the data they hold. It changes nothing.",
 		Args:  between(0, 0, "no arguments"),
 		RunE: func(*cobra.Command, []string) error {
-			return c.plan(p, outFile, detailed)
+			return c.plan(p)
 		},
 	}
 	p.register(cmd, c.env)
 	cmd.Flags().BoolVar(&p.destroy, "destroy", false, "Plans to remove everything that was applied")
 	cmd.Flags().BoolVar(&p.refreshOnly, "refresh-only", false, "Shows what was changed outside of streamform, and plans only to record it")
-	cmd.Flags().StringVar(&outFile, "out", "", "Saves the plan to this `file`, to be given to apply")
-	cmd.Flags().BoolVar(&detailed, "detailed-exitcode", false, "Exits with 0 when there is nothing to do, 1 after an error, 2 when there are changes here or outside of streamform")
+	cmd.Flags().StringArrayVar(&p.previews, "preview", nil, "Shows which rows of this `address`, a stream or view, would differ on a sample of its sources; may be given several times")
+	cmd.Flags().StringVar(&p.previewBytes, "preview-bytes", "16MB", "Reads at most this `size` of each source for -preview, though one file at least")
+	cmd.Flags().StringVar(&p.outFile, "out", "", "Saves the plan to this `file`, to be given to apply")
+	cmd.Flags().BoolVar(&p.detailed, "detailed-exitcode", false, "Exits with 0 when there is nothing to do, 1 after an error, 2 when there are changes here or outside of streamform")
 	return cmd
 }
 
@@ -65,9 +67,21 @@ func (p planning) check() error {
 // planGC lets a plan's heap grow to five times what lives: it ends before most of it would have been collected.
 const planGC = 400
 
-func (c *cli) plan(p planning, outFile string, detailed bool) error {
+// planOptions are the flags of plan.
+type planOptions struct {
+	planning
+	outFile, previewBytes string
+	previews              []string
+	detailed              bool
+}
+
+func (c *cli) plan(p planOptions) error {
 	if err := p.check(); err != nil {
 		return err
+	}
+	sample, err := schema.ParseSize(p.previewBytes)
+	if err != nil {
+		return misuse{summary: "Invalid value for -preview-bytes", detail: sentence(err.Error())}
 	}
 	debug.SetGCPercent(planGC)
 	s := c.begin(p.looks, p.options())
@@ -78,20 +92,41 @@ func (c *cli) plan(p planning, outFile string, detailed bool) error {
 		return err
 	}
 	defer s.unlock()
-	made, err := s.plan(ctx, p)
+	made, err := s.plan(ctx, p.planning)
 	if err != nil {
 		return err
 	}
-	if outFile != "" {
-		if err := s.Save(outFile, made); err != nil {
+	for _, address := range p.previews {
+		if err := s.preview(ctx, made, project.PreviewRequest{Address: address, Bytes: int64(sample)}); err != nil {
+			return err
+		}
+	}
+	if p.outFile != "" {
+		if err := s.Save(p.outFile, made); err != nil {
 			return s.report(nil, err)
 		}
 	}
 	if s.lines == nil && !automated(c.env) {
-		s.next(made, outFile)
+		s.next(made, p.outFile)
 	}
-	if detailed && (!made.Empty() || len(made.Drift) > 0) {
+	if p.detailed && (!made.Empty() || len(made.Drift) > 0) {
 		return exitChanges
+	}
+	return nil
+}
+
+// preview shows what an edit does to the rows of one relation.
+func (s *session) preview(ctx context.Context, made *plan.Plan, r project.PreviewRequest) error {
+	found, ds, err := s.Preview(ctx, made, r)
+	if found == nil || err != nil {
+		return s.failed(s.report(ds, err))
+	}
+	if s.lines != nil {
+		s.lines.Preview(found)
+		return nil
+	}
+	if err := view.Preview(s.out, found); err != nil {
+		return fmt.Errorf("printing the preview: %w", err)
 	}
 	return nil
 }

@@ -1,0 +1,107 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/query"
+)
+
+// Portion is a part of what a source holds.
+type Portion struct {
+	Files    []batch.File // the newest ones, in the order they are read
+	Bytes    int64        // of them, as stored
+	AllFiles int64        // how many there are
+	AllBytes int64
+}
+
+// Portion lists a source that need not be applied, and takes its newest files up to an amount of bytes, but one at least.
+func (h *Host) Portion(ctx context.Context, a addr.Resource, value json.RawMessage, most int64) (p Portion, err error) {
+	from, err := h.openSource(ctx, a, &catalog.Generation{Value: value})
+	if err != nil {
+		return p, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	entries, err := from.Discover(ctx, unread{})
+	if err != nil {
+		return p, fmt.Errorf("listing %s: %w", a, err)
+	}
+	var all []batch.File
+	for _, e := range entries {
+		if e.Status == connector.Pending {
+			all = append(all, job.Record{Entry: e}.File())
+			p.AllFiles++
+			p.AllBytes += e.SizeBytes
+		}
+	}
+	first := len(all)
+	for first > 0 && (first == len(all) || p.Bytes+all[first-1].Size <= most) {
+		first--
+		p.Bytes += all[first].Size
+	}
+	p.Files = all[first:]
+	return p, nil
+}
+
+// Rehearsal is a set of definitions to be run over files, beside everything that is applied.
+type Rehearsal struct {
+	SQL     string // one SELECT over the relations below
+	Sources []Resource
+	Files   map[addr.Resource][]batch.File // of each source
+	Queries []Rehearsed                    // inputs before their readers
+}
+
+// Rehearsed is one stream or view.
+type Rehearsed struct {
+	Relation string
+	Query    query.Query
+}
+
+// Rehearse computes the relations over the files and answers the SELECT. Nothing is kept. Close the rows before the host.
+// Mistakes in SQL are *query.Error.
+func (h *Host) Rehearse(ctx context.Context, r Rehearsal) (*Rows, error) {
+	reading := query.Reading{SQL: r.SQL}
+	dirs := []string{filepath.Join(h.opts.DataDir, spoolFolder)}
+	for _, s := range r.Sources {
+		rows, folders, err := h.rehearsedSource(ctx, s, r.Files[s.Addr])
+		if err != nil {
+			return nil, err
+		}
+		reading.Sources = append(reading.Sources, rows)
+		dirs = append(dirs, folders...)
+	}
+	for _, q := range r.Queries {
+		program, err := h.compiler.Compile(ctx, q.Query)
+		if err != nil {
+			return nil, err
+		}
+		reading.Streams = append(reading.Streams, query.Held{Relation: q.Relation, Program: program})
+	}
+	engine, err := h.openEngine(ctx, dirs)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := engine.Select(ctx, reading)
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	return &Rows{Rows: rows, release: engine.Close}, nil
+}
+
+func (h *Host) rehearsedSource(ctx context.Context, s Resource, files []batch.File) (rows query.FileRows, dirs []string, err error) {
+	g := &catalog.Generation{Value: s.Value, Relation: s.Relation}
+	opened, err := h.openSource(ctx, s.Addr, g)
+	if err != nil {
+		return rows, nil, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	return query.FileRows{Relation: s.Addr.Name, Scan: scanOf(g, opened), Files: files}, located(opened), nil
+}
