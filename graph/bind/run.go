@@ -162,7 +162,8 @@ func (b *binder) source(ctx context.Context, r lang.Resource) (found, error) {
 	return out, nil
 }
 
-// sameRows reports whether the recorded attributes of a source describe the same rows.
+// sameRows reports whether the recorded attributes of a source describe the same rows, or rows of the same columns: with history =
+// "keep" what comes from elsewhere is read as what came before was.
 func sameRows(r lang.Resource, prior *state.Resource) bool {
 	before, err := prior.Value(r.Kind)
 	if err != nil {
@@ -171,9 +172,13 @@ func sameRows(r lang.Resource, prior *state.Resource) bool {
 	for _, c := range schema.Changed(r.Kind, before, r.Value) {
 		switch c.Cost {
 		case schema.CostNone, schema.CostInPlace, schema.CostCreation:
-		default:
-			return false
+			continue
+		case schema.CostHistory:
+			if plan.KeepsHistory(r.Value) && c.Path != "metadata" {
+				continue
+			}
 		}
+		return false
 	}
 	return true
 }

@@ -48,7 +48,7 @@ func (s *source) Fields() []schema.Field {
 	return []schema.Field{
 		schema.Required("path", &s.Path, "Where it is.", schema.OnChange(schema.CostHistory)),
 		schema.Optional("format", &s.Format, "How it is written.", schema.OnChange(schema.CostReplay)),
-		schema.Optional("columns", &s.Columns, "What it holds.", schema.OnChange(schema.CostReplay)),
+		schema.Optional("columns", &s.Columns, "What it holds.", schema.OnChange(schema.CostColumns)),
 		schema.Optional("exclude", &s.Exclude, "What is left out.", schema.OnChange(schema.CostHistory)),
 		schema.Optional("limit", &s.Limit, "How much at once.", schema.OnChange(schema.CostInPlace)),
 		schema.Optional("sample", &s.Sample, "How much is looked at first.", schema.OnChange(schema.CostCreation)),

@@ -33,6 +33,9 @@ func historyOf(v cty.Value) string {
 	return choice.AsString()
 }
 
+// KeepsHistory reports whether a complete value says history = "keep".
+func KeepsHistory(v cty.Value) bool { return historyOf(v) == keepHistory }
+
 // delivered reports whether a resource has given rows to anybody. What nobody knows, it has.
 func (m *maker) delivered(c *Change) bool {
 	if c.Prior.Status != state.Applied {
@@ -63,6 +66,8 @@ func (m *maker) choose(c *Change, r lang.Resource, v *verdict, paths []string) {
 // editedStream judges the edit of a stream's query: the rows it has emitted are not held, so nothing but a replay gives them anew.
 func (m *maker) editedStream(c *Change, r lang.Resource, v *verdict, e Evolution) {
 	switch choice := historyOf(r.Value); {
+	case !slices.Contains(c.Changed, "sql") && follows(c.Prior.Relation, c.Desired.Relation):
+		v.add(InPlace, "its columns follow those of what it reads")
 	case m.restates(c, choice):
 		v.anew = true
 		v.reasons = append([]string{meansElse}, v.reasons...)

@@ -136,6 +136,7 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 		m.standing()
 	} else {
 		m.deletes()
+		m.hint()
 		m.restore(drifts)
 		m.strand()
 	}

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
 
+	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
@@ -189,4 +191,46 @@ func (m *maker) moved(c *Change, v *verdict) {
 	if m.in.Moves.Stale[c.Addr] {
 		v.add(InPlace, "what it names was renamed")
 	}
+}
+
+// hint says of what is destroyed that it may have been renamed: something like it is created.
+func (m *maker) hint() {
+	if m.in.Mode == Destroy {
+		return
+	}
+	deleted := map[string][]addr.Resource{}
+	for _, a := range m.sortedChanges() {
+		if c := m.changes[a]; c.Action == Delete && graph.Carries(a) {
+			key := likeness(a, c.Prior)
+			deleted[key] = append(deleted[key], a)
+		}
+	}
+	for _, a := range m.sortedChanges() {
+		c := m.changes[a]
+		if c.Action != Create || c.Prior != nil || !graph.Carries(a) {
+			continue
+		}
+		key := likeness(a, c.Desired)
+		if len(deleted[key]) == 0 {
+			continue
+		}
+		from := deleted[key][0]
+		deleted[key] = deleted[key][1:]
+		at := m.config[a].Range
+		m.warn(a, &at, "This may be a rename", fmt.Sprintf(
+			"%s is to be destroyed, and %s, which means the same, is to be created: what the former holds is lost, and the latter begins anew. If it was renamed, say so, and it keeps all that it holds:\n\n"+
+				"  moved {\n    from = %s\n    to   = %s\n  }", from, a, from, a))
+	}
+}
+
+// likeness is equal for two resources of one kind that mean the same.
+func likeness(a addr.Resource, r *state.Resource) string {
+	if r.Relation != nil && r.Relation.Identity != "" && a.Block != addr.Source {
+		return a.Kind() + " " + r.Relation.Identity
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, r.Attributes) != nil {
+		return a.String()
+	}
+	return a.Kind() + " " + compact.String()
 }

@@ -37,6 +37,10 @@ func (m *maker) compareValues(c *Change, r lang.Resource, v *verdict) {
 			m.warnCreationOnly(r, change)
 		case schema.CostSemantics:
 			v.anew = v.anew || !comparable(c.Prior) // else its evolution says what it costs
+		case schema.CostColumns:
+			class, reason := columnsChange(c.Prior.Relation, c.Desired.Relation)
+			v.add(class, reason)
+			v.anew = v.anew || class == ReplayFromSource
 		case schema.CostRecreate:
 			m.recreated[r.Addr] = true
 		case schema.CostHistory:

@@ -93,6 +93,20 @@ func Min[B Bound](least B) Option { return func(f *Field) { f.Min = boundValue(l
 // Max is the greatest value allowed.
 func Max[B Bound](greatest B) Option { return func(f *Field) { f.Max = boundValue(greatest) } }
 
+// Normal says that values with equal normal forms mean the same, so that a change between them is none.
+func Normal[T Value](form func(T) T) Option {
+	return func(f *Field) {
+		same := f.same
+		f.same = func(a, b cty.Value) bool {
+			var x, y T
+			if !a.IsNull() && !b.IsNull() && decode(&x, a) == nil && decode(&y, b) == nil {
+				return reflect.DeepEqual(form(x), form(y))
+			}
+			return same(a, b)
+		}
+	}
+}
+
 // Labeled says that the block is written with one label, which fills its field "name": expect "positive" { … }.
 func Labeled() Option { return func(f *Field) { f.Labeled = true } }
 

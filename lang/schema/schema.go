@@ -17,6 +17,7 @@ const (
 	CostInPlace   Cost = "in_place"           // takes effect at the next epoch
 	CostCreation  Cost = "creation_only"      // read when the resource is created; a later change does nothing and warns
 	CostRebuild   Cost = "rebuild_from_state" // computed again from rows the runtime holds
+	CostColumns   Cost = "by_columns"         // the columns of a source: decided by comparing them
 	CostHistory   Cost = "history"            // changes which rows would have been produced: needs history = keep or restate
 	CostSemantics Cost = "by_meaning"         // SQL: decided by comparing the bound queries
 	CostReplay    Cost = "replay_from_source" // the source must be read again
@@ -25,7 +26,7 @@ const (
 
 // Costs lists every cost, from nothing to everything.
 func Costs() []Cost {
-	return []Cost{CostNone, CostInPlace, CostCreation, CostRebuild, CostHistory, CostSemantics, CostReplay, CostRecreate}
+	return []Cost{CostNone, CostInPlace, CostCreation, CostRebuild, CostColumns, CostHistory, CostSemantics, CostReplay, CostRecreate}
 }
 
 // Kind is one thing that can be declared.

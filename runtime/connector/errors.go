@@ -3,6 +3,7 @@ package connector
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 )
 
@@ -25,4 +26,12 @@ func CheckFolder(path string) error {
 		return fmt.Errorf("%q is not a path of this machine; object stores are not written in this version.", path)
 	}
 	return nil
+}
+
+// CleanPath is the shortest text for the place that a path names: ./lake/ is lake.
+func CleanPath(path string) string {
+	if path == "" {
+		return path
+	}
+	return filepath.Clean(path)
 }

@@ -2,9 +2,10 @@ package project
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"sync"
 
 	"github.com/streamform/streamform/graph"
@@ -13,6 +14,7 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/state"
 )
 
@@ -77,13 +79,27 @@ func (c *compiler) Compare(ctx context.Context, before, after bind.Query) (plan.
 	if err != nil {
 		return plan.Evolution{}, err
 	}
-	switch {
-	case was.Identity == is.Identity && was.AppendOnly == is.AppendOnly && slices.Equal(was.Columns, is.Columns) && slices.Equal(was.Key, is.Key):
-		return plan.Evolution{Class: plan.Noop}, nil
-	case len(after.Relations) > 0 && !slices.ContainsFunc(after.Relations, func(r bind.Relation) bool { return !r.Held }):
-		return plan.Evolution{Class: plan.RebuildFromState, Reason: "its query means something else than before"}, nil
+	held := evolve.Held{}
+	for _, r := range after.Relations {
+		held[strings.ToLower(r.Name)] = r.Held
 	}
-	return plan.Evolution{Class: plan.ReplayFromSource, Reason: "its query means something else than before"}, nil
+	return evolution(evolve.Compare(was, is, held))
+}
+
+// evolution is that of the query engine in the terms of plan.
+func evolution(e evolve.Evolution) (plan.Evolution, error) {
+	out := plan.Evolution{Class: plan.Class(e.Class), Reason: e.Reason}
+	for _, f := range e.Operators {
+		out.Operators = append(out.Operators, plan.Fate{Name: f.Name, Kind: f.Kind, Detail: f.Detail, Fate: plan.FateKind(f.Fate), Reason: f.Reason})
+	}
+	if e.Carry == nil {
+		return out, nil
+	}
+	var err error
+	if out.Carry, err = json.Marshal(e.Carry); err != nil {
+		return out, fmt.Errorf("writing what is carried over as JSON: %w", err)
+	}
+	return out, nil
 }
 
 // program is what Compile made of a query.

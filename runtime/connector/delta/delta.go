@@ -30,6 +30,7 @@ type config struct {
 	From        schema.Ref
 	Path        string
 	Mode        string
+	History     string
 	Description string
 }
 
@@ -55,9 +56,10 @@ func (c *config) Fields() []schema.Field {
 		schema.Required("from", &c.From, "The source, stream or view that is written.",
 			schema.Refs(addr.Source, addr.Stream, addr.View), schema.OnChange(schema.CostRebuild)),
 		schema.Required("path", &c.Path, "Folder of the table, which is made when there is none; a relative path starts at the configuration's folder.",
-			schema.OnChange(schema.CostRebuild), schema.Check(connector.CheckFolder)),
+			schema.OnChange(schema.CostRebuild), schema.Check(connector.CheckFolder), schema.Normal(connector.CleanPath)),
 		schema.Optional("mode", &c.Mode, "Whether new rows are added (append, the default for a source or stream), the table follows every change of a view (upsert, the default for a view), or is written anew as a whole when the view has changed (replace).",
 			schema.OneOf(modeAppend, modeUpsert, modeReplace), schema.OnChange(schema.CostRebuild)),
+		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
 	}
 }

@@ -29,6 +29,7 @@ type sinkConfig struct {
 	Path        string
 	Format      string
 	Mode        string
+	History     string
 	Description string
 }
 
@@ -57,11 +58,12 @@ func (c *sinkConfig) Fields() []schema.Field {
 		schema.Required("from", &c.From, "The source, stream or view that is written.",
 			schema.Refs(addr.Source, addr.Stream, addr.View), schema.OnChange(schema.CostRebuild)),
 		schema.Required("path", &c.Path, "Folder to write to, made when it is missing; a relative path starts at the configuration's folder.",
-			schema.OnChange(schema.CostRebuild), schema.Check(connector.CheckFolder)),
+			schema.OnChange(schema.CostRebuild), schema.Check(connector.CheckFolder), schema.Normal(connector.CleanPath)),
 		schema.Optional("format", &c.Format, "What is written: parquet, json (one object per line) or csv (with a header).",
 			schema.OneOf("parquet", "json", "csv"), schema.OnChange(schema.CostRebuild)),
 		schema.Optional("mode", &c.Mode, "Whether each epoch of a stream gets a file of its own (append, the default for a source or stream), or one file, `data.json` or the like, always holds the whole view (replace, the default for a view).",
 			schema.OneOf(modeAppend, modeReplace), schema.OnChange(schema.CostRebuild)),
+		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
 	}
 }

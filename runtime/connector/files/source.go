@@ -39,6 +39,7 @@ type sourceConfig struct {
 	OnOverwrite      string
 	OnMalformed      string
 	Trigger          schema.Ref
+	History          string
 	Description      string
 }
 
@@ -79,13 +80,13 @@ func (c *sourceConfig) Fields() []schema.Field {
 func (c *sourceConfig) contentFields() []schema.Field {
 	return []schema.Field{
 		schema.Required("path", &c.Path, "Folder (read with everything below it), glob (`*`, `?`, `[a-z]`, `{a,b}`, and `**` for any number of folders) or single file; a relative path starts at the configuration's folder.",
-			schema.OnChange(schema.CostHistory), schema.Check(checkPath)),
+			schema.OnChange(schema.CostHistory), schema.Check(checkPath), schema.Normal(connector.CleanPath)),
 		schema.Required("format", &c.Format, "What the files are: json (one object per line, or an array of objects), csv or parquet; JSON and CSV files may be compressed, told by the endings .gz and .zst.",
 			schema.OnChange(schema.CostReplay), schema.Check(checkFormat)),
 		schema.Optional("format_options", &c.FormatOptions, "Options of the reader: for csv `allow_quoted_nulls`, `delim`, `escape`, `header`, `max_line_size`, `null_padding`, `nullstr`, `quote`, `skip` and `strict_mode`; for json `format` and `maximum_object_size`; for parquet `binary_as_string`.",
 			schema.OnChange(schema.CostReplay), schema.Check(anyFormatOption)),
 		schema.Optional("columns", &c.Columns, "All columns and their DuckDB types. `SELECT *` has them in the order in which they are written here, and in that order they must stand in CSV files without a header. Writing them in another order later is no change: the relation keeps the order it was created with. Without this attribute columns are inferred from a sample when the source is planned.",
-			schema.OnChange(schema.CostReplay), schema.Check(checkColumns)),
+			schema.OnChange(schema.CostColumns), schema.Check(checkColumns)),
 		schema.Optional("infer_types", &c.InferTypes, "Whether inference finds types; false makes every JSON and CSV value a VARCHAR.",
 			schema.OnChange(schema.CostReplay)),
 		schema.Optional("infer_files", &c.InferFiles, "Files that inference reads at most, in the order that `order` says.",
@@ -121,6 +122,7 @@ func (c *sourceConfig) listingFields() []schema.Field {
 		schema.Optional("on_overwrite", &c.OnOverwrite, "What happens when a file that was read changes: ignore keeps what was read, append reads the new version as well, fail stops the pipeline.",
 			schema.OneOf("ignore", "append", "fail")),
 		schema.Optional("trigger", &c.Trigger, "When epochs run; without one, as soon as there is data.", schema.Refs(addr.Trigger)),
+		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the source is, for people.", schema.OnChange(schema.CostNone)),
 	}
 }
