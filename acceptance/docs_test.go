@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/acceptance/rules"
+	"github.com/streamform/streamform/graph/plan/document"
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/streamform/streamform/runtime/kinds"
 )
@@ -60,7 +61,8 @@ func TestDocsReference(t *testing.T) {
 		want[name] = schema.Markdown(k)
 		index += fmt.Sprintf("| [%s](%s) | %s |\n", k.Name(), name, k.Doc)
 	}
-	want["README.md"] = index
+	want["README.md"] = index + "\n[Plan JSON](plan-json.md) describes what `streamform show -json PLAN` prints.\n"
+	want["plan-json.md"] = document.Reference()
 	for name, text := range want {
 		compareDoc(t, filepath.Join(dir, name), text)
 	}

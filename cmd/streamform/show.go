@@ -9,6 +9,7 @@ import (
 	"github.com/streamform/streamform/cmd/streamform/project"
 	"github.com/streamform/streamform/cmd/streamform/view"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/document"
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/state"
 )
@@ -51,7 +52,7 @@ func (c *cli) showFile(l looks, file string) error {
 	}
 	switch {
 	case saved != nil && asJSON:
-		text, err := plan.JSON(saved)
+		text, err := document.JSON(saved)
 		if err != nil {
 			return s.report(nil, err)
 		}

@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/stretchr/testify/require"
 	"github.com/zclconf/go-cty/cty"
 
@@ -201,53 +200,6 @@ sink "test" "old" {
 	p, ds = w.Plan(graphtest.Options{Vars: []string{"secret=c4n4ry2"}, Replace: []string{"view.v"}})
 	require.False(t, ds.Failed(), "%v", ds)
 	return w, p
-}
-
-func TestJSON(t *testing.T) {
-	_, p := secretWorld(t)
-	data, err := plan.JSON(p)
-	require.NoError(t, err)
-	require.NotContains(t, string(data), "c4n4ry")
-
-	var got tfjson.Plan
-	require.NoError(t, json.Unmarshal(data, &got), "which validates it")
-	require.NoError(t, got.Validate())
-	require.Equal(t, "1.2", got.FormatVersion)
-	require.Equal(t, "pl41n", got.Variables["plain"].Value)
-	require.Nil(t, got.Variables["secret"].Value)
-	require.Nil(t, got.OutputChanges["token"].After)
-	require.Equal(t, true, got.OutputChanges["token"].AfterSensitive)
-	actions := map[string]tfjson.Actions{}
-	for _, c := range got.ResourceChanges {
-		require.Equal(t, tfjson.ManagedResourceMode, c.Mode)
-		require.Equal(t, "streamform", c.ProviderName)
-		actions[c.Address] = c.Change.Actions
-	}
-	require.Equal(t, map[string]tfjson.Actions{
-		"sink.test.new": {"create"}, "sink.test.old": {"delete"}, "source.test.s": {"no-op"}, "view.v": {"create", "delete"},
-	}, actions)
-	require.True(t, actions["view.v"].CreateBeforeDestroy())
-	require.Equal(t, tfjson.ActionReasonReplaceByRequest, got.ResourceChanges[3].ActionReason)
-	require.Equal(t, tfjson.ActionReasonDeleteBecauseNoResourceConfig, got.ResourceChanges[1].ActionReason)
-	require.Equal(t, "source.test", got.ResourceChanges[2].Type)
-	require.Nil(t, got.ResourceChanges[0].Change.Before)
-	require.Nil(t, got.ResourceChanges[1].Change.After)
-	require.Len(t, got.PriorState.Values.RootModule.Resources, 3)
-	require.Len(t, got.PlannedValues.RootModule.Resources, 3)
-	require.Equal(t, []string{"view.v"}, got.PlannedValues.RootModule.Resources[0].DependsOn)
-
-	var extra struct {
-		Applyable       bool `json:"applyable"`
-		Errored         bool `json:"errored"`
-		ResourceChanges []struct {
-			Class plan.Class  `json:"class"`
-			Price *plan.Price `json:"price"`
-		} `json:"resource_changes"`
-	}
-	require.NoError(t, json.Unmarshal(data, &extra))
-	require.True(t, extra.Applyable)
-	require.Equal(t, plan.ReplayFromSource, extra.ResourceChanges[3].Class)
-	require.Equal(t, "source.test.s", extra.ResourceChanges[3].Price.Sources[0].String())
 }
 
 func TestSavedPlan(t *testing.T) {

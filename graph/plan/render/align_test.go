@@ -1,6 +1,7 @@
 package render
 
 import (
+	"github.com/streamform/streamform/graph/plan"
 	"math/rand/v2"
 	"testing"
 
@@ -68,6 +69,6 @@ func TestAlignOfLongListsIsBounded(t *testing.T) {
 
 func TestBytesText(t *testing.T) {
 	for n, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 3_400_000: "3.4 MB", 999_960_000: "1.0 GB", 1 << 62: "4.6 EB"} {
-		require.Equal(t, want, bytesText(n))
+		require.Equal(t, want, plan.FormatBytes(n))
 	}
 }

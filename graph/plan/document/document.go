@@ -1,4 +1,5 @@
-package plan
+// Package document writes a plan as JSON, in the shape of Terraform's, and says what each field of it means.
+package document
 
 import (
 	"encoding/json"
@@ -6,12 +7,13 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/state"
 )
 
 // The shape below is that of Terraform's plan JSON, format version 1.2, as
-// github.com/hashicorp/terraform-json declares it; class, reason and price stand beside each change.
+// github.com/hashicorp/terraform-json declares it; what only streamform knows stands beside each change.
 const (
 	jsonFormat      = "1.2"
 	jsonStateFormat = "1.0"
@@ -25,9 +27,13 @@ type jsonPlan struct {
 	StreamformVersion string                  `json:"streamform_version"`
 	Variables         map[string]jsonVariable `json:"variables,omitempty"`
 	PlannedValues     jsonValues              `json:"planned_values"`
+	ResourceDrift     []jsonDrift             `json:"resource_drift,omitempty"`
 	ResourceChanges   []jsonResourceChange    `json:"resource_changes"`
 	OutputChanges     map[string]jsonChange   `json:"output_changes"`
 	PriorState        jsonState               `json:"prior_state"`
+	Checks            []jsonCheck             `json:"checks,omitempty"`
+	Mode              string                  `json:"mode"`
+	Allowed           []addr.Resource         `json:"allowed,omitempty"`
 	Complete          bool                    `json:"complete"`
 	Applyable         bool                    `json:"applyable"`
 	Errored           bool                    `json:"errored"`
@@ -84,12 +90,13 @@ type jsonResourceChange struct {
 	PreviousAddress string           `json:"previous_address,omitempty"`
 	Change          jsonChange       `json:"change"`
 	ActionReason    string           `json:"action_reason,omitempty"`
-	Class           Class            `json:"class"`
+	Class           plan.Class       `json:"class"`
 	Reason          string           `json:"reason,omitempty"`
-	Price           *Price           `json:"price,omitempty"`
-	Operators       []Fate           `json:"operators,omitempty"`
+	Price           *plan.Price      `json:"price,omitempty"`
+	Operators       []plan.Fate      `json:"operators,omitempty"`
 	Receives        []addr.Resource  `json:"receives,omitempty"`
 	Boundaries      []state.Boundary `json:"boundaries,omitempty"`
+	Denials         []plan.Denial    `json:"denials,omitempty"`
 }
 
 type jsonChange struct {
@@ -102,12 +109,13 @@ type jsonChange struct {
 }
 
 // JSON is the plan in the shape of Terraform's plan JSON, on one line.
-func JSON(p *Plan) ([]byte, error) {
+func JSON(p *plan.Plan) ([]byte, error) {
 	out := jsonPlan{
 		FormatVersion: jsonFormat, TerraformVersion: jsonTerraform, StreamformVersion: p.StreamformVersion,
 		Variables: map[string]jsonVariable{}, ResourceChanges: []jsonResourceChange{}, OutputChanges: map[string]jsonChange{},
 		PriorState: jsonState{FormatVersion: jsonStateFormat, TerraformVersion: jsonTerraform},
 		Complete:   !p.Targeted && !p.Errored, Applyable: !p.Errored && !p.Empty(), Errored: p.Errored,
+		Mode: p.Mode, Allowed: p.Allowed, ResourceDrift: drifts(p), Checks: checks(p),
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.Variables)) {
 		out.Variables[name] = jsonVariable{Value: p.Values[name]}
@@ -117,16 +125,16 @@ func JSON(p *Plan) ([]byte, error) {
 		if c.Prior != nil {
 			addResource(&out.PriorState.Values, c.Prior.Addr, c.Before, c.Prior.Dependencies)
 		}
-		if c.Desired != nil && c.Action != Delete {
+		if c.Desired != nil && c.Action != plan.Delete {
 			addResource(&out.PlannedValues, c.Addr, c.After, c.Desired.Dependencies)
 		}
 	}
 	for _, o := range p.Outputs {
 		out.OutputChanges[o.Name] = outputChange(o)
-		if o.Action != Create {
+		if o.Action != plan.Create {
 			addOutput(&out.PriorState.Values, o, o.Before)
 		}
-		if o.Action != Delete {
+		if o.Action != plan.Delete {
 			addOutput(&out.PlannedValues, o, o.After)
 		}
 	}
@@ -145,16 +153,16 @@ func addResource(v *jsonValues, a addr.Resource, values json.RawMessage, needs [
 	v.RootModule.Resources = append(v.RootModule.Resources, r)
 }
 
-func addOutput(v *jsonValues, o OutputChange, value json.RawMessage) {
+func addOutput(v *jsonValues, o plan.OutputChange, value json.RawMessage) {
 	if v.Outputs == nil {
 		v.Outputs = map[string]jsonOutput{}
 	}
 	v.Outputs[o.Name] = jsonOutput{Sensitive: o.Sensitive, Value: value, Type: o.Type}
 }
 
-func resourceChange(c Change) jsonResourceChange {
+func resourceChange(c plan.Change) jsonResourceChange {
 	out := jsonResourceChange{
-		jsonResourceName: nameOf(c.Addr), Class: c.Class, Reason: c.Reason, Price: c.Price, Receives: c.Receives, Boundaries: c.Boundaries,
+		jsonResourceName: nameOf(c.Addr), Class: c.Class, Reason: c.Reason, Price: c.Price, Receives: c.Receives, Boundaries: c.Boundaries, Denials: c.Denials,
 		Change: jsonChange{Actions: actions(c.Action), Before: orNull(c.Before), After: orNull(c.After),
 			AfterUnknown: struct{}{}, BeforeSensitive: mask(c.Before), AfterSensitive: mask(c.After)},
 	}
@@ -165,29 +173,22 @@ func resourceChange(c Change) jsonResourceChange {
 		out.Operators = c.Evolution.Operators
 	}
 	switch {
-	case c.Action == Replace && c.Requested:
+	case c.Action == plan.Replace && c.Requested:
 		out.ActionReason = "replace_by_request"
-	case c.Action == Replace:
+	case c.Action == plan.Replace:
 		out.ActionReason = "replace_because_cannot_update"
-	case c.Action == Delete && c.Because != "":
+	case c.Action == plan.Delete && c.Because != "":
 		out.ActionReason = "delete_because_no_resource_config"
 	}
 	return out
 }
 
 // actions spells a replacement as creating before destroying: the former generation serves until the new one is ready.
-func actions(a Action) []string {
-	if a == Replace {
-		return []string{string(Create), string(Delete)}
+func actions(a plan.Action) []string {
+	if a == plan.Replace {
+		return []string{string(plan.Create), string(plan.Delete)}
 	}
 	return []string{string(a)}
-}
-
-func orNull(v json.RawMessage) json.RawMessage {
-	if v == nil {
-		return json.RawMessage("null")
-	}
-	return v
 }
 
 // mask marks nothing as sensitive: sensitive values never reach a plan.
@@ -198,7 +199,7 @@ func mask(v json.RawMessage) any {
 	return struct{}{}
 }
 
-func outputChange(o OutputChange) jsonChange {
+func outputChange(o plan.OutputChange) jsonChange {
 	return jsonChange{Actions: actions(o.Action), Before: orNull(o.Before), After: orNull(o.After),
 		AfterUnknown: false, BeforeSensitive: o.Sensitive, AfterSensitive: o.Sensitive}
 }
