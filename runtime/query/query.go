@@ -71,6 +71,8 @@ type Input struct {
 type Work struct {
 	Inputs []Input
 	Steps  []Step
+	// Now is the clock of the epoch, in microseconds since 1970-01-01 UTC: what now() is in filters. It must not go backwards.
+	Now int64
 	// Careful reads every file with the slower scan that sets malformed records aside. Run asks for it with ErrCareful.
 	Careful bool
 	// Measure: every operator computes and counts its own rows, so that Result.Operators is exact. The epoch takes longer.
@@ -95,6 +97,8 @@ type Result struct {
 	Relations map[string]batch.Counts // net changes by relation name
 	Operators []Measured              // in the order they ran
 	Remember  map[string][]Remember   // by relation name
+	// Due says of relations whose Program is Temporal when their rows change next, though nothing they read does: a moment as Work.Now, or temporal.Never.
+	Due map[string]int64
 }
 
 // SideColumns are the columns of a source's side relation (malformed, rescued); nil for any other name.

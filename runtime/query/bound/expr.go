@@ -50,6 +50,10 @@ func (s Scope) SQL(e *Expr) (string, error) {
 		return s.caseWhen(e)
 	case "BOUND_FUNCTION":
 		return s.function(e)
+	case "BOUND_PARAMETER":
+		if _, ok := e.Clock(); ok {
+			return ClockSQL, nil
+		}
 	}
 	return "", Unsupportedf(ByForm, "an expression of class %s", e.Class)
 }

@@ -16,7 +16,7 @@ type Op struct {
 	Name              string          `json:"name"`
 	Names             []string        `json:"names"`
 	ReturnedTypes     []Type          `json:"returned_types"`
-	ColumnIndexes     []columnIndex   `json:"column_indexes"`
+	ColumnIndexes     []ColumnIndex   `json:"column_indexes"`
 	ProjectionIDs     []int           `json:"projection_ids"`
 	ProjectionMap     []uint64        `json:"projection_map"`
 	TableFilters      tableFilters    `json:"table_filters"`
@@ -79,7 +79,8 @@ type Order struct {
 	NullOrder  string `json:"null_order"`
 }
 
-type columnIndex struct {
+// ColumnIndex is one column that a scan reads.
+type ColumnIndex struct {
 	Index    json.Number       `json:"index"`
 	Children []json.RawMessage `json:"child_indexes"`
 }
@@ -123,6 +124,7 @@ type Expr struct {
 	FunctionData  json.RawMessage `json:"function_data"`
 	TryCast       bool            `json:"try_cast"`
 	Value         *Value          `json:"value"`
+	Identifier    string          `json:"identifier"` // of a parameter
 	CaseChecks    []CaseCheck     `json:"case_checks"`
 	ElseExpr      *Expr           `json:"else_expr"`
 	Filter        *Expr           `json:"filter"`

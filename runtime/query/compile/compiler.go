@@ -183,18 +183,24 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 	if err != nil {
 		return nil, err
 	}
-	if e := c.functions.Check(s); e != nil {
-		return nil, e
+	clock, err := c.clocks(s, q.Stream)
+	if err != nil {
+		return nil, err
 	}
 	b := &binding{ctx: ctx, conn: conn, relations: map[string]Relation{}, pending: map[string]string{}}
 	if err := b.declare(s.Names(), q.Relations); err != nil {
 		return nil, err
 	}
-	doc, err := b.plan(q.SQL)
+	p := &Program{SQL: q.SQL, Body: s.Body, Reads: b.reads, Stream: q.Stream, Temporal: len(clock.places) > 0}
+	if p.Temporal {
+		if err := b.check(q.SQL); err != nil { // its places are those of the text as written
+			return nil, err
+		}
+	}
+	doc, err := b.plan(clock.sql)
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{SQL: q.SQL, Body: s.Body, Reads: b.reads, Stream: q.Stream}
 	if p.Columns, err = b.describe(s.Body); err != nil {
 		return nil, err
 	}
@@ -205,7 +211,7 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 		return nil, e
 	}
 	if err := p.build(b, doc); err != nil {
-		return nil, err
+		return nil, clock.explain(err)
 	}
 	if q.Stream && !p.AppendOnly {
 		return nil, c.streamError(s, p)

@@ -23,6 +23,7 @@ type Program struct {
 	Operators   []Operator // inputs before their readers
 	FullRefresh string     // why the whole query runs again each epoch; empty when it is incremental
 	Rewrite     string     // how to write the query so that it does not, in sentences
+	Temporal    bool       // rows go in and out as time passes, without a change of what is read
 	// Initial: the relation has rows before any input has come (an aggregate over
 	// nothing has one row), so it needs an epoch without input.
 	Initial bool
@@ -71,7 +72,7 @@ func (p *Program) build(b *binding, doc []byte) error {
 	if err == nil {
 		return nil
 	}
-	if !errors.As(err, &reason) {
+	if !errors.As(err, &reason) || p.Temporal {
 		return err
 	}
 	if p.Identity == "" {
@@ -96,6 +97,11 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	if err != nil {
 		return err
 	}
+	if p.Temporal {
+		if op, err = logical.LiftClocks(op, doc); err != nil {
+			return err
+		}
+	}
 	meaning, err := logical.Canonical(op, p.source)
 	if err != nil {
 		return err
@@ -115,7 +121,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 			return err
 		}
 		p.Steps = append(p.Steps, typed)
-		p.Initial = p.Initial || o.Keyed == nil && o.Aggregate.Scalar() || o.Keyed != nil && o.Keyed.Global() && o.Keyed.Kind == "aggregate"
+		p.Initial = p.Initial || o.Aggregate != nil && o.Aggregate.Scalar() || o.Keyed != nil && o.Keyed.Global() && o.Keyed.Kind == "aggregate"
 	}
 	if err := b.prove(cut.FinalTree, cut.Final.SQL); err != nil {
 		return err
@@ -165,12 +171,15 @@ func used(cut logical.Split) map[string]map[string]bool {
 	out := map[string]map[string]bool{}
 	logical.Used(cut.FinalTree, out)
 	for _, o := range cut.Operators {
-		if o.Keyed == nil {
+		switch {
+		case o.Aggregate != nil:
 			logical.Used(o.Aggregate.Tree, out)
-			continue
-		}
-		for _, in := range o.Keyed.Inputs {
-			logical.Used(in.Tree, out)
+		case o.Temporal != nil:
+			logical.Used(o.Temporal.Input.Tree, out)
+		default:
+			for _, in := range o.Keyed.Inputs {
+				logical.Used(in.Tree, out)
+			}
 		}
 	}
 	return out
@@ -195,8 +204,11 @@ func asTables(sql string) string {
 }
 
 func (b *binding) declareOperator(o logical.Operator) (Stateful, error) {
-	if o.Keyed != nil {
+	switch {
+	case o.Keyed != nil:
 		return b.declareKeyed(o.Keyed)
+	case o.Temporal != nil:
+		return b.declareTemporal(o.Temporal)
 	}
 	return b.declareAggregate(o.Aggregate)
 }

@@ -69,8 +69,11 @@ type Stateful interface {
 
 // Remembers is the identity of what a step remembers: equal ones can go on with each other's keyed data.
 func Remembers(o Stateful) string {
-	if k, ok := o.(Keyed); ok {
-		return k.Identity
+	switch o := o.(type) {
+	case Keyed:
+		return o.Identity
+	case Temporal:
+		return o.Identity
 	}
 	return o.(Aggregate).Remembers
 }

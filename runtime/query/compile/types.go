@@ -23,7 +23,7 @@ type Query struct {
 // Operator is one step of a program, for explain and for plan.
 type Operator struct {
 	ID         string // stable within the program: names its keyed data
-	Kind       string // linear, aggregate, window, join, top, set, rows, input, full_refresh
+	Kind       string // linear, aggregate, window, join, top, set, temporal, rows, input, full_refresh
 	Identity   string
 	Detail     string   // one line for people: group keys, aggregates, what is filtered
 	Inputs     []string // operator IDs, or relation names

@@ -54,12 +54,16 @@ func (a *Aggregate) Scalar() bool { return len(a.Groups) == 0 }
 type Operator struct {
 	Aggregate *Aggregate
 	Keyed     *Keyed
+	Temporal  *Temporal
 }
 
 // ID is the name of the operator's output as a leaf.
 func (o Operator) ID() string {
-	if o.Keyed != nil {
+	switch {
+	case o.Keyed != nil:
 		return o.Keyed.ID
+	case o.Temporal != nil:
+		return o.Temporal.ID
 	}
 	return o.Aggregate.ID
 }
@@ -153,19 +157,10 @@ func (s *splitter) splitNew(op *bound.Op) (*bound.Op, bool, error) {
 			return nil, false, bound.Unsupportedf(bound.ByTableFunction, "the table function %s", op.Name)
 		}
 		return op, !s.appendOnly(RelationLeaf(schema, name)), nil
-	case "LOGICAL_FILTER", "LOGICAL_PROJECTION", "LOGICAL_UNNEST", "LOGICAL_UNION":
-		out := *op
-		out.Children = make([]*bound.Op, len(op.Children))
-		retracts := false
-		for i, c := range op.Children {
-			in, r, err := s.split(c)
-			if err != nil {
-				return nil, false, err
-			}
-			out.Children[i] = in
-			retracts = retracts || r
-		}
-		return &out, retracts, nil
+	case "LOGICAL_FILTER":
+		return s.filter(op)
+	case "LOGICAL_PROJECTION", "LOGICAL_UNNEST", "LOGICAL_UNION":
+		return s.linear(op)
 	case "LOGICAL_AGGREGATE_AND_GROUP_BY":
 		return s.aggregate(op)
 	case "LOGICAL_DISTINCT":
@@ -174,6 +169,22 @@ func (s *splitter) splitNew(op *bound.Op) (*bound.Op, bool, error) {
 		return s.split(op.Children[0])
 	}
 	return nil, false, bound.UnsupportedOp(op)
+}
+
+// linear splits the children of a step that needs no memory.
+func (s *splitter) linear(op *bound.Op) (*bound.Op, bool, error) {
+	out := *op
+	out.Children = make([]*bound.Op, len(op.Children))
+	retracts := false
+	for i, c := range op.Children {
+		in, r, err := s.split(c)
+		if err != nil {
+			return nil, false, err
+		}
+		out.Children[i] = in
+		retracts = retracts || r
+	}
+	return &out, retracts, nil
 }
 
 func (s *splitter) distinct(op *bound.Op) (*bound.Op, bool, error) {
@@ -301,6 +312,11 @@ func key(op *bound.Op, operators []Operator) []int {
 // leaf's position, or -1; and how many of the leaf's columns are group columns.
 func trace(op *bound.Op, operators []Operator) ([]int, int) {
 	if op.Stored != "" {
+		for _, o := range operators {
+			if o.Temporal != nil && o.Temporal.ID == op.Stored {
+				return trace(o.Temporal.Input.Tree, operators)
+			}
+		}
 		positions := make([]int, op.StoredColumns)
 		for i := range positions {
 			positions[i] = i
@@ -360,6 +376,7 @@ func keyWidth(id string, operators []Operator) int {
 		case o.ID() != id:
 		case o.Aggregate != nil:
 			return len(o.Aggregate.Groups)
+		case o.Temporal != nil: // see trace
 		case o.Keyed.Kind == "aggregate":
 			return len(o.Keyed.Inputs[0].Keys)
 		}

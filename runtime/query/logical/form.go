@@ -70,8 +70,11 @@ func (s *Split) Identify(source func(leaf string) Source) error {
 	z := &canonizer{source: source, stored: map[string]canon{}}
 	for _, o := range s.Operators {
 		identify := z.identifyAggregate
-		if o.Keyed != nil {
+		switch {
+		case o.Keyed != nil:
 			identify = z.identifyKeyed
+		case o.Temporal != nil:
+			identify = z.identifyTemporal
 		}
 		if err := identify(o); err != nil {
 			return err
@@ -166,5 +169,22 @@ func (z *canonizer) identifyKeyed(o Operator) error {
 	}
 	k.Identity = Digest(append(parts, body.query(), k.Kind, fmt.Sprint(k.Unstable, k.AtMostOne != ""))...)
 	z.stored[k.ID] = leafCanon(k.Identity, k.Columns)
+	return nil
+}
+
+func (z *canonizer) identifyTemporal(o Operator) error {
+	t := o.Temporal
+	in, err := z.canon(t.Input.Tree)
+	if err != nil {
+		return err
+	}
+	t.Input.Form = in.form()
+	z.stored[InputLeaf(0)] = canon{base: in.seal(), cols: shown(in.cols)}
+	body, err := z.canon(t.Tree)
+	if err != nil {
+		return err
+	}
+	t.Identity = Digest(append([]string{"temporal", t.Input.Form.Identity(), body.query()}, t.Values...)...)
+	z.stored[t.ID] = leafCanon(t.Identity, t.Input.Columns)
 	return nil
 }

@@ -45,8 +45,9 @@ func tableFunctionAllowed(name string) bool {
 	return false
 }
 
-// Check refuses SQL whose result depends on anything but the relations it reads.
-func (f Functions) Check(s *Statement) *Error {
+// Check refuses SQL whose result depends on anything but the relations it reads. Places that ask for the time are let
+// through when clocks is set: see Clocks.
+func (f Functions) Check(s *Statement, clocks bool) *Error {
 	sql := s.Text
 	var found *Error
 	fail := func(m map[string]any, e *Error) {
@@ -65,10 +66,14 @@ func (f Functions) Check(s *Statement) *Error {
 			if name := strings.ToLower(text(fn, "function_name")); !tableFunctionAllowed(name) {
 				fail(m, tableFunctionError(name))
 			}
+		case clocks && text(m, "class") == "FUNCTION" && clockValue(name) != "" && argumentCount(m) == 0:
 		case text(m, "class") == "FUNCTION" && (f.volatile[name] || name == "age" && argumentCount(m) == 1):
 			fail(m, volatileError(name))
-		case text(m, "class") == "COLUMN_REF" && f.volatile[columnName(m)] && strings.HasPrefix(columnName(m), "current_"):
+		case clocks && clockValue(f.bareClock(m)) != "":
+		case f.bareClock(m) != "":
 			fail(m, volatileError(columnName(m)))
+		case text(m, "class") == "PARAMETER":
+			fail(m, &Error{Summary: "Parameters are not allowed", Detail: "A query stands as it is: nobody gives it the values of $1, ? or $name. Write the values into the query."})
 		case m["sample"] != nil:
 			fail(m, &Error{Summary: "SAMPLE is not allowed", Detail: "A relation must give the same rows for the same input, and a sample is random. Filter on a hash of a column instead: hash(id) % 100 < 10."})
 		}
@@ -102,7 +107,7 @@ func volatileError(name string) *Error {
 	instead := "Use a column of the input instead."
 	switch {
 	case strings.Contains(name, "now") || strings.Contains(name, "current") || strings.Contains(name, "time") || strings.Contains(name, "today") || name == "age" || name == "ago":
-		instead = "Use an event time column of the input, or filter by time where the relation is read (streamform query)."
+		instead = "Use an event time column of the input, or filter by time where the relation is read (streamform query). " + TemporalForm
 	case strings.Contains(name, "random"):
 		instead = "Use a hash of a column: hash(id) % 1000 / 1000.0."
 	case strings.Contains(name, "uuid"):

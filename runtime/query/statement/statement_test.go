@@ -38,7 +38,7 @@ func FuzzParse(f *testing.F) {
 		for _, n := range s.Names() {
 			require.True(t, 0 <= n.Start && n.Start <= n.End && n.End <= len(sql), "%+v in %q", n, sql)
 		}
-		if bad := functions.Check(s); bad != nil {
+		if bad := functions.Check(s, false); bad != nil {
 			inside(t, bad, sql)
 		}
 		if bad := CheckReading(s); bad != nil {

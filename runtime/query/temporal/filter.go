@@ -75,15 +75,11 @@ func (f Filter) Waits(i int, values []int64, b Bounds) bool {
 	return waits
 }
 
-// OnlyEnters reports that a row which is in stays in.
-func (f Filter) OnlyEnters() bool {
-	for _, c := range f {
-		if c.leaves() || !c.Function.rises() {
-			return false
-		}
-	}
-	return true
-}
+// Ends reports a condition that a value never meets again once it fails.
+func (c Condition) Ends() bool { return c.leaves() && c.Function.rises() }
+
+// Begins reports a condition that a value always meets once it does.
+func (c Condition) Begins() bool { return !c.leaves() && c.Function.rises() }
 
 // Values is how many values of a row the conditions read.
 func (f Filter) Values() int {

@@ -154,7 +154,7 @@ func (f Function) Reach(now, target int64) int64 {
 		return Never
 	}
 	for from := now; from < farthest; {
-		if gap := target - f.At(from) - sway - day; gap > 0 { // it does not rise by more than time and sway
+		if gap := target - f.At(from) - sway; gap > day { // it does not rise by more than time and sway
 			from += gap
 			continue
 		}
