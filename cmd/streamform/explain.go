@@ -15,7 +15,7 @@ func (c *cli) explainCommand() *cobra.Command {
 	var l looks
 	var v variables
 	var state string
-	var dot bool
+	var dot, analyze bool
 	cmd := &cobra.Command{
 		Use:   "explain [options] [ADDRESS]",
 		Short: "Shows how relations are computed, and what is remembered",
@@ -36,11 +36,12 @@ func (c *cli) explainCommand() *cobra.Command {
 			l.json = false // findings are text
 			s := c.open(l, project.Options{Vars: v.vars, StatePath: state})
 			defer s.Close()
-			return s.explain(append(args, "")[0], format)
+			return s.explain(project.ExplainRequest{Only: append(args, "")[0], Analyze: analyze}, format)
 		},
 	}
 	l.register(cmd.Flags())
 	v.register(cmd.Flags())
+	cmd.Flags().BoolVar(&analyze, "analyze", false, "Reads what is pending, as run -once does, and shows what each operator did: rows, bytes, time")
 	cmd.Flags().BoolVar(&dot, "dot", false, "Prints a graph of operators for Graphviz")
 	cmd.Flags().StringVar(&state, "state", "", "Keeps the recorded state in this `file` instead of where the backend says")
 	return cmd
@@ -55,8 +56,10 @@ const (
 	explainDOT
 )
 
-func (s *session) explain(only string, format explainFormat) error {
-	explained, ds, err := s.Explain(context.Background(), only)
+func (s *session) explain(r project.ExplainRequest, format explainFormat) error {
+	ctx, stop := s.interruptible(context.Background(), "Finishing the epochs in hand...")
+	defer stop()
+	explained, ds, err := s.Explain(ctx, r)
 	if format != explainText {
 		ds = slices.DeleteFunc(ds, func(d diag.Diagnostic) bool { return d.Severity == diag.Warning }) // programs read standard output
 	}
@@ -65,9 +68,12 @@ func (s *session) explain(only string, format explainFormat) error {
 	}
 	switch format {
 	case explainJSON:
-		return s.c.printJSON(map[string]any{"format_version": "1.1", "relations": explained})
+		return s.c.printJSON(struct {
+			FormatVersion string `json:"format_version"`
+			project.Explained
+		}{"1.1", explained})
 	case explainDOT:
-		return view.ExplainedDOT(s.out, explained)
+		return view.ExplainedDOT(s.out, explained.Relations)
 	}
 	view.Explained(s.out, explained)
 	return nil

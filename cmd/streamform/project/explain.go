@@ -31,6 +31,19 @@ type Explanation struct {
 	Rewrite     string          `json:"rewrite,omitempty"`      // how to write the query so that it does not
 	Rows        *int64          `json:"rows,omitempty"`         // a view holds now; nil: the runtime does not say
 	Operators   []ExplainedStep `json:"operators,omitempty"`
+	Measured    *Measurement    `json:"measured,omitempty"` // of a source, in an analysis
+}
+
+// Explained are the relations of a configuration, inputs before their readers.
+type Explained struct {
+	Relations []Explanation `json:"relations"`
+	Analysis  *Analysis     `json:"analysis,omitempty"` // nil: nothing was run
+}
+
+// ExplainRequest says what is to be explained.
+type ExplainRequest struct {
+	Only    string // the address of one relation; empty: all
+	Analyze bool   // run what is pending, and measure it
 }
 
 // ExplainedScan is which columns are read of a relation, or of a source's files.
@@ -54,6 +67,7 @@ type ExplainedStep struct {
 	Cost       ExplainedCost `json:"cost"`
 	Reason     string        `json:"reason,omitempty"`  // why it costs more than operators of its kind do
 	Rewrite    string        `json:"rewrite,omitempty"` // how to write the query so that it does not
+	Measured   *Measurement  `json:"measured,omitempty"`
 }
 
 // ExplainedCost is what an operator does in an epoch, in words and in the letters of compile.CostLetters.
@@ -62,50 +76,67 @@ type ExplainedCost struct {
 	Formula string `json:"formula"`
 }
 
-// Explain says how the relations of the configuration are computed, inputs before their readers:
-// all of them, or the one with the given address.
-func (p *Project) Explain(ctx context.Context, only string) ([]Explanation, diag.Diagnostics, error) {
-	ds := p.load()
-	if ds.Failed() {
-		return nil, ds, nil
+// Explain says how the relations of the configuration are computed.
+func (p *Project) Explain(ctx context.Context, r ExplainRequest) (out Explained, ds diag.Diagnostics, err error) {
+	if ds = p.load(); ds.Failed() {
+		return out, ds, nil
 	}
 	document, more, err := p.State(ctx)
 	ds = append(ds, more...)
 	if err != nil || ds.Failed() {
-		return nil, ds, err
+		return out, ds, err
 	}
-	chosen, wrong := p.chosen(only)
+	chosen, wrong := p.chosen(r.Only)
 	if wrong != nil {
-		return nil, append(ds, *wrong), nil
+		return out, append(ds, *wrong), nil
+	}
+	if r.Analyze {
+		out.Analysis, more, err = p.analyze(ctx)
+		if ds = append(ds, more...); err != nil || ds.Failed() {
+			return out, ds, err
+		}
 	}
 	document, moves, more := plan.Move(p.config, document)
 	ds = append(ds, more...)
 	b, more, err := p.bind(ctx, p.scratchSampler(), uncompiled(document), binding{former: moves.Former})
 	ds = append(ds, more...)
 	if err != nil || ds.Failed() {
-		return nil, ds, err
+		return out, ds, err
 	}
-	held, more, err := p.remembered(ctx)
-	ds = append(ds, more...)
+	more, err = p.explainBound(ctx, b, chosen, &out)
+	return out, append(ds, more...), err
+}
+
+// explainBound adds what was bound: all relations, or the chosen one.
+func (p *Project) explainBound(ctx context.Context, b bound, chosen addr.Resource, out *Explained) (diag.Diagnostics, error) {
+	held, ds, err := p.remembered(ctx)
 	if err != nil {
-		return nil, ds, err
+		return ds, err
 	}
-	var out []Explanation
+	var others []addr.Resource
 	for _, a := range b.graph.Order() {
 		relation, ok := b.result.Relations[a]
 		if !ok || (chosen != addr.Resource{} && a != chosen) {
 			continue
 		}
 		e := explanation(a, relation, b.programs[a])
-		if a.Block == addr.Source {
+		h, applied := held[a]
+		switch {
+		case a.Block == addr.Source:
 			e.Scans = []ExplainedScan{b.filesRead(a, relation.Columns)}
-		}
-		if h, ok := held[a]; ok && h.Identity == relation.Identity {
+			e.measure(out.Analysis)
+		case applied && h.Identity == relation.Identity:
 			e.remember(a, h)
+			e.measure(out.Analysis)
+		case out.Analysis != nil:
+			others = append(others, a)
 		}
-		out = append(out, e)
+		out.Relations = append(out.Relations, e)
 	}
-	return out, ds, nil
+	if len(others) > 0 {
+		ds = append(ds, unmeasured(others))
+	}
+	return ds, nil
 }
 
 // remembered is what the runtime of this folder holds, if there is one and no other process works with it.

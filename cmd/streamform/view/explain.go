@@ -15,18 +15,43 @@ import (
 
 // Explained prints how relations are computed: for each its columns, then its operators as a
 // tree, the one that gives its rows at the top. A legend says what the signs mean.
-func Explained(t Terminal, relations []project.Explanation) {
+func Explained(t Terminal, explained project.Explained) {
 	x := &explainer{Terminal: t, appendOnly: map[string]bool{}, letters: map[string]bool{}}
 	if x.Width = min(cmp.Or(t.Width, maxWidth), maxWidth); x.Width < 40 {
 		x.Width = 40
 	}
-	for i, e := range relations {
+	for i, e := range explained.Relations {
 		if i > 0 {
 			fmt.Fprintln(t)
 		}
 		x.relation(e)
 	}
 	x.legend()
+	x.analysis(explained.Analysis)
+}
+
+// analysis says what was run to measure.
+func (x *explainer) analysis(a *project.Analysis) {
+	switch {
+	case a == nil:
+	case a.Epochs == 0:
+		fmt.Fprintln(x, "\nNothing was pending: no epoch ran, and nothing was measured.")
+	default:
+		fmt.Fprintf(x, "\nMeasured over %s, which read %s in %s. What was read is committed.\n", Things(int64(a.Epochs), "epoch"), Things(a.Rows, "row"), milliseconds(a.Milliseconds))
+	}
+}
+
+// measured says what an operator did: rows in and out, what it remembered, how long it took.
+func measured(m *project.Measurement) string {
+	return fmt.Sprintf("measured: %s in, %s out; %s, %s remembered; %s", Things(m.RowsIn, "row"), Count(m.RowsOut), Things(m.Keys, "key"), Bytes(m.Bytes), milliseconds(m.Milliseconds))
+}
+
+// milliseconds writes a time with three digits.
+func milliseconds(ms float64) string {
+	if ms >= 999.5 {
+		return short(ms/1000) + "s"
+	}
+	return short(ms) + "ms"
 }
 
 // maxWidth is how wide text is set at most: longer lines are hard to read.
@@ -79,6 +104,9 @@ func (x *explainer) relation(e project.Explanation) {
 	}
 	if e.Address.Block == addr.Source {
 		x.wrapped("  ", "", "reads of its files: "+columnsRead(e.Scans[0]))
+		if m := e.Measured; m != nil {
+			x.wrapped("  ", Green, fmt.Sprintf("measured: %s, %s of files; %s", Things(m.RowsOut, "row"), Bytes(m.Bytes), milliseconds(m.Milliseconds)))
+		}
 		return
 	}
 	if n := len(e.Operators); n > 0 {
@@ -116,6 +144,9 @@ func (x *explainer) operator(o project.ExplainedStep, at branch) {
 	x.wrapped(margin, "", fmt.Sprintf("each epoch: %s (%s)", o.Cost.Words, o.Cost.Formula))
 	for _, letter := range strings.Split(o.Cost.Formula, " ") {
 		x.letters[letter] = true
+	}
+	if o.Measured != nil {
+		x.wrapped(margin, Green, measured(o.Measured))
 	}
 	if o.Reason != "" && o.Kind != "full_refresh" {
 		x.wrapped(margin, Yellow, "why: "+o.Reason)

@@ -47,6 +47,9 @@ func (d *dotWriter) relation(i int, e project.Explanation) {
 	for _, o := range e.Operators {
 		own[o.ID] = o
 		lines := []string{strings.ReplaceAll(o.Kind, "_", " "), o.Detail, "remembers " + o.Holds + sizes(o), "each epoch " + o.Cost.Formula}
+		if o.Measured != nil {
+			lines = append(lines, measured(o.Measured))
+		}
 		color := ""
 		if o.Reason != "" {
 			color = ", color = \"orange\""

@@ -34,7 +34,7 @@ func explained() []project.Explanation {
 
 func TestExplained(t *testing.T) {
 	var out bytes.Buffer
-	view.Explained(view.Terminal{Writer: &out}, explained())
+	view.Explained(view.Terminal{Writer: &out}, project.Explained{Relations: explained()})
 	require.Equal(t, `source.files.Sales (read from its source)
   columns: shop VARCHAR, id BIGINT
   reads of its files: 1 of 2 columns: shop
@@ -68,7 +68,7 @@ func TestExplainedFits(t *testing.T) {
 	var out bytes.Buffer
 	e := explained()[1]
 	e.Operators[1].Rewrite = "Add an equality between columns of both sides to the condition of the join."
-	view.Explained(view.Terminal{Writer: &out, Width: 50}, []project.Explanation{e})
+	view.Explained(view.Terminal{Writer: &out, Width: 50}, project.Explained{Relations: []project.Explanation{e}})
 	require.Contains(t, out.String(), "     │  instead: Add an equality between columns\n     │    of both sides to the condition of the\n     │    join.\n")
 }
 
@@ -91,4 +91,19 @@ func TestExplainedDOT(t *testing.T) {
   "view.pairs/sf$op2" -> "view.pairs/result" [style = "dashed"];
 }
 `, out.String())
+}
+
+func TestExplainedAnalysis(t *testing.T) {
+	list := explained()
+	list[0].Measured = &project.Measurement{RowsOut: 1200, Bytes: 34_000, Milliseconds: 2.5}
+	list[1].Operators[0].Measured = &project.Measurement{RowsIn: 1200, RowsOut: 1, Keys: 3, Bytes: 120, Milliseconds: 1234}
+	var out bytes.Buffer
+	view.Explained(view.Terminal{Writer: &out}, project.Explained{Relations: list, Analysis: &project.Analysis{Epochs: 2, Rows: 1200, Milliseconds: 1240}})
+	for _, line := range []string{"  measured: 1,200 rows, 34.0 kB of files; 2.50ms\n", "     │  │  measured: 1,200 rows in, 1 out; 3 keys, 120 B remembered; 1.23s\n",
+		"\nMeasured over 2 epochs, which read 1,200 rows in 1.24s. What was read is committed.\n"} {
+		require.Contains(t, out.String(), line)
+	}
+	out.Reset()
+	view.Explained(view.Terminal{Writer: &out}, project.Explained{Analysis: &project.Analysis{}})
+	require.Equal(t, "\nNothing was pending: no epoch ran, and nothing was measured.\n", out.String())
 }
