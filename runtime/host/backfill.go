@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
@@ -35,15 +34,7 @@ func (h *Host) Backfill(ctx context.Context, report func(Progress)) (Summary, er
 		for _, a := range p.Members {
 			concerned[a.String()] = true
 		}
-		if err := h.propagate(n, p); err != nil {
-			failures = append(failures, err)
-			continue
-		}
-		err := t.begin(p)
-		if err == nil {
-			err = h.build(ctx, n, p, t)
-		}
-		if err != nil {
+		if err := h.inRounds(ctx, n, p, t); err != nil {
 			failures = append(failures, fmt.Errorf("building %s: %w", p.Name, err))
 		}
 		if ctx.Err() != nil {
@@ -55,6 +46,22 @@ func (h *Host) Backfill(ctx context.Context, report func(Progress)) (Summary, er
 	}
 	summary, err := t.summary()
 	return summary, errors.Join(append(failures, err, ctx.Err())...)
+}
+
+// inRounds builds what is to be built of a pipeline.
+func (h *Host) inRounds(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally) error {
+	for h.isBuilding(p) {
+		if err := h.propagate(ctx, n, p); err != nil {
+			return err
+		}
+		if err := t.begin(p); err != nil {
+			return err
+		}
+		if err := h.build(ctx, n, p, t); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (h *Host) isBuilding(p *catalog.Pipeline) bool {
@@ -117,30 +124,4 @@ func (h *Host) catchUp(ctx context.Context, n *catalog.Network, p *catalog.Pipel
 		_, err = j.AvailableNow(ctx)
 	}
 	return err
-}
-
-// propagate puts a new generation beside everything live that reads what is being built.
-func (h *Host) propagate(n *catalog.Network, p *catalog.Pipeline) error {
-	e := h.catalog.Edit()
-	defer e.Close()
-	building := map[string]bool{}
-	for _, a := range p.Members {
-		r := h.catalog.Records[a]
-		if r.Building != nil {
-			building[a.String()] = true
-			continue
-		}
-		if !slices.ContainsFunc(n.Inputs[a], func(in address) bool { return building[in.String()] }) {
-			continue
-		}
-		building[a.String()] = true
-		next := *r
-		next.Building = e.Fresh(Resource{Addr: a, Value: r.Live.Value, Relation: r.Live.Relation, Generation: r.Live.Number})
-		next.Building.Replace = isSink(a)
-		e.Save(&next)
-	}
-	if e.Saved() == 0 {
-		return nil
-	}
-	return e.Commit()
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
@@ -34,17 +33,40 @@ type buildRecord struct {
 // builder computes the generations being built of one pipeline, and makes them live.
 type builder struct {
 	*workshop
+	round  *round
 	record buildRecord
 	job    *job.Job
 	tally  *tally
 	again  []address // relations to compute: being built, or read by what is; what is read first
-	held   []address // live views that these read as they stand
+	held   []address // views that these read as they stand
 }
+
+// building is the generation of a resource that this round builds; nil when there is none.
+func (b *builder) building(a address) *catalog.Generation {
+	if !b.round.beside[a] {
+		return nil
+	}
+	return b.workshop.record(a).Building
+}
+
+// newest is the world after the round.
+func (b *builder) newest(r *catalog.Record) *catalog.Generation {
+	if g := b.building(r.Addr); g != nil {
+		return g
+	}
+	return r.Live
+}
+
+// carried reports whether a generation of this round takes over keyed data.
+func (b *builder) carried(a address) bool { return b.round.beside[a] && carried(b.workshop.record(a)) }
 
 // build brings what is being built up to where the live generations are, and cuts over.
 func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally) (err error) {
 	b := &builder{workshop: h.workshop(n, p), tally: t}
 	defer func() { err = errors.Join(err, b.close()) }()
+	if b.round, err = newRound(n, p, b.workshop.record); err != nil {
+		return err
+	}
 	b.findNeeded()
 	if err := b.resume(); err != nil {
 		return err
@@ -79,24 +101,24 @@ func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipelin
 // nothingToCompute reports whether what is built begins empty: no source has been read, no view is held, and no sink
 // is given anything at cut-over. The live epochs that follow read everything.
 func (b *builder) nothingToCompute() (bool, error) {
-	if len(b.held) > 0 {
+	if len(b.held) > 0 || len(b.round.exchanged) > 0 {
 		return false, nil
 	}
 	view := b.host.store.View()
 	defer view.Close()
 	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
-		if isSink(a) && r.Building != nil && !b.alongside(a) {
+		if b.carried(a) || isSink(a) && b.building(a) != nil && !b.alongside(a) {
 			return false, nil
 		}
 		if a.Block != addr.Source || !slices.Contains(b.again, a) {
 			continue
 		}
-		state, err := job.ReadSourceState(view, r.Newest().ID)
+		state, err := job.ReadSourceState(view, b.newest(r).ID)
 		if err != nil {
 			return false, fmt.Errorf("reading the position of %s: %w", a, err)
 		}
-		if state.Position > 0 || (r.Live != nil && r.Building != nil) {
+		if state.Position > 0 || (r.Live != nil && b.building(a) != nil) {
 			return false, nil
 		}
 	}
@@ -140,7 +162,7 @@ func (b *builder) findNeeded() {
 		}
 	}
 	for _, a := range b.pipeline.Members {
-		if b.workshop.record(a).Building == nil {
+		if b.building(a) == nil || b.carried(a) {
 			continue
 		}
 		if !isSink(a) {
@@ -165,13 +187,13 @@ func (b *builder) findNeeded() {
 
 // isHeld reports whether a relation's rows are there to be read.
 func (b *builder) isHeld(a address) bool {
-	return a.Block == addr.View && b.workshop.record(a).Building == nil
+	return a.Block == addr.View && (b.building(a) == nil || b.carried(a))
 }
 
 // reads reports whether the newest generation of a reads in; the network knows the live one's inputs, too.
 func (b *builder) reads(a, in address) bool {
-	names, err := b.workshop.record(a).Newest().Reads(a)
-	return err == nil && slices.ContainsFunc(names, func(name string) bool { return b.network.ByName[strings.ToLower(name)] == in })
+	all, err := inputs(b.network, a, b.newest(b.workshop.record(a)))
+	return err == nil && slices.Contains(all, in)
 }
 
 // resume reads how far the build has come. A build of other generations, or one that is not recorded, starts over.
@@ -216,14 +238,14 @@ func (b *builder) restart(e *catalog.Edit) error {
 	b.record = buildRecord{Done: map[string]int64{}, Scratch: map[address]*catalog.Generation{}}
 	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
-		if r.Building == nil {
+		if b.building(a) == nil {
 			continue
 		}
 		next := *r
 		g := *r.Building
 		if g.Touched {
 			next.Building = e.Again(a, &g)
-			if err := errors.Join(e.Drop(&g), job.DropParcels(e.View, e.Batch, g.ID)); err != nil {
+			if err := errors.Join(e.Drop(&g, r.Live), job.DropParcels(e.View, e.Batch, g.ID)); err != nil {
 				return err
 			}
 			g = *next.Building
@@ -233,7 +255,7 @@ func (b *builder) restart(e *catalog.Edit) error {
 		e.Save(&next)
 	}
 	for _, a := range b.again {
-		if r := b.workshop.record(a); a.Block != addr.Source && r.Building == nil {
+		if r := b.workshop.record(a); a.Block != addr.Source && b.building(a) == nil {
 			b.record.Scratch[a] = e.Fresh(Resource{Addr: a, Generation: r.Live.Number})
 		}
 	}
@@ -242,7 +264,7 @@ func (b *builder) restart(e *catalog.Edit) error {
 
 func (b *builder) scratched() bool {
 	for _, a := range b.again {
-		if a.Block != addr.Source && b.workshop.record(a).Building == nil && b.record.Scratch[a] == nil {
+		if a.Block != addr.Source && b.building(a) == nil && b.record.Scratch[a] == nil {
 			return false
 		}
 	}
@@ -252,7 +274,7 @@ func (b *builder) scratched() bool {
 func (b *builder) generations(e *catalog.Edit) []string {
 	var ids []string
 	for _, a := range b.pipeline.Members {
-		if r := e.Record(a); r.Building != nil {
+		if r := e.Record(a); b.building(a) != nil {
 			ids = append(ids, r.Building.ID)
 		}
 	}
@@ -289,8 +311,8 @@ func (b *builder) open(ctx context.Context) error {
 			}
 			o.Sinks = append(o.Sinks, s)
 		}
-		if r.Building != nil {
-			s, err := b.sink(ctx, a, newest)
+		if b.building(a) != nil {
+			s, err := b.sink(ctx, a, b.newest)
 			if err != nil {
 				return err
 			}
@@ -299,11 +321,11 @@ func (b *builder) open(ctx context.Context) error {
 	}
 	for _, a := range b.again {
 		if a.Block == addr.Source {
-			s, err := b.source(ctx, a, b.workshop.record(a).Newest())
+			s, err := b.source(ctx, a, b.newest(b.workshop.record(a)))
 			if err != nil {
 				return err
 			}
-			s.Fresh = b.workshop.record(a).Building != nil && b.workshop.record(a).Live != nil
+			s.Fresh = b.building(a) != nil && b.workshop.record(a).Live != nil
 			o.Sources = append(o.Sources, s)
 		}
 	}
@@ -331,10 +353,10 @@ func (b *builder) open(ctx context.Context) error {
 // compileAll compiles what is needed and gives operators their tables, scratch memory included.
 func (b *builder) compileAll(ctx context.Context) error {
 	for _, a := range b.pipeline.Members {
-		if a.Block == addr.Source || isSink(a) {
+		if a.Block == addr.Source || isSink(a) || b.newest(b.workshop.record(a)) == nil {
 			continue
 		}
-		if _, err := b.relation(ctx, a, newest); err != nil {
+		if _, err := b.relation(ctx, a, b.newest); err != nil {
 			return err
 		}
 	}
@@ -345,7 +367,7 @@ func (b *builder) compileAll(ctx context.Context) error {
 	defer e.Close()
 	grown := false
 	for a, g := range b.record.Scratch {
-		r, err := b.relation(ctx, a, newest)
+		r, err := b.relation(ctx, a, b.newest)
 		if err != nil {
 			return err
 		}
@@ -365,7 +387,7 @@ func (b *builder) compileAll(ctx context.Context) error {
 
 // computed is a relation as the replay computes it: what is live has scratch memory there.
 func (b *builder) computed(ctx context.Context, a address) (job.Relation, error) {
-	r, err := b.relation(ctx, a, newest)
+	r, err := b.relation(ctx, a, b.newest)
 	if g := b.record.Scratch[a]; g != nil {
 		r.ID, r.Tables = g.ID, g.Tables
 	}
@@ -377,7 +399,7 @@ func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
 	r := job.Replay{Done: maps.Clone(b.record.Done), Begun: b.record.Begun, Ends: ends, Report: b.tally.replayed}
 	r.Save = func(batch *store.Batch, done map[string]int64) error { return b.write(batch, done) }
 	for _, a := range b.held {
-		view, err := b.relation(ctx, a, newest)
+		view, err := b.relation(ctx, a, b.newest)
 		if err != nil {
 			return err
 		}
@@ -386,19 +408,19 @@ func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
 	holding := false
 	for _, a := range b.again {
 		if a.Block == addr.Source {
-			holding = holding || (b.workshop.record(a).Building != nil && b.workshop.record(a).Live != nil)
+			holding = holding || (b.building(a) != nil && b.workshop.record(a).Live != nil)
 			continue
 		}
 		rel, err := b.computed(ctx, a)
 		if err != nil {
 			return err
 		}
-		holding = holding || b.workshop.record(a).Building != nil && holds(rel)
+		holding = holding || b.building(a) != nil && holds(rel)
 		r.Relations = append(r.Relations, rel)
 	}
 	for _, a := range b.pipeline.Members {
-		if isSink(a) && b.workshop.record(a).Building != nil && b.alongside(a) {
-			s, err := b.sink(ctx, a, newest)
+		if isSink(a) && b.building(a) != nil && b.alongside(a) {
+			s, err := b.sink(ctx, a, b.newest)
 			if err != nil {
 				return err
 			}

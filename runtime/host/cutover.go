@@ -13,28 +13,31 @@ import (
 
 // alongside reports whether a sink being built is given rows while they are replayed, rather than all at cut-over.
 func (b *builder) alongside(sink address) bool {
-	g := b.workshop.record(sink).Building
+	g := b.building(sink)
 	from, err := g.From()
 	if err != nil || g.Replace {
 		return false
 	}
-	return from.Block != addr.View || b.workshop.record(from).Building != nil
+	return from.Block != addr.View || b.building(from) != nil && !b.carried(from)
 }
 
 // cutOver makes what was built live. Sinks that had rows before, or deliver a view that was live already, are given everything.
 func (b *builder) cutOver(ctx context.Context, ends map[string]int64) error {
 	c := job.CutOver{Ends: map[string]int64{}}
+	if err := b.exchange(ctx, &c); err != nil {
+		return err
+	}
 	whole := map[address]bool{}
 	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
-		if !isSink(a) || r.Building == nil || b.alongside(a) {
+		if !isSink(a) || b.building(a) == nil || b.alongside(a) {
 			continue
 		}
 		from, err := r.Building.From()
 		if err != nil {
 			return fmt.Errorf("reading %s: %w", a, err)
 		}
-		s, err := b.sink(ctx, a, newest)
+		s, err := b.sink(ctx, a, b.newest)
 		if err != nil {
 			return err
 		}
@@ -43,7 +46,7 @@ func (b *builder) cutOver(ctx context.Context, ends map[string]int64) error {
 			whole[from] = true
 			continue
 		}
-		view, err := b.relation(ctx, from, newest)
+		view, err := b.relation(ctx, from, b.newest)
 		if err != nil {
 			return err
 		}
@@ -55,6 +58,44 @@ func (b *builder) cutOver(ctx context.Context, ends map[string]int64) error {
 	return b.commit(ctx, c)
 }
 
+// exchange adds the views whose former rows are compared with the new ones, and what serves and receives the difference.
+func (b *builder) exchange(ctx context.Context, c *job.CutOver) error {
+	for _, a := range b.pipeline.Members {
+		switch {
+		case b.round.exchanged[a]:
+			now, err := b.relation(ctx, a, b.newest)
+			if err != nil {
+				return err
+			}
+			former, err := b.relation(ctx, a, live)
+			if err != nil {
+				return err
+			}
+			c.Exchanged = append(c.Exchanged, job.Exchange{Relation: now, Former: former})
+		case b.round.reached[a] && isSink(a):
+			s, err := b.sink(ctx, a, b.newest)
+			if err != nil {
+				return err
+			}
+			from, err := b.workshop.record(a).Live.From()
+			if err != nil {
+				return fmt.Errorf("reading %s: %w", a, err)
+			}
+			if of := b.workshop.record(from); b.building(from) != nil && !slices.Equal(of.Live.Relation.Key, of.Building.Relation.Key) {
+				s.Key = nil // rows of both generations are told apart by their content
+			}
+			c.Receivers = append(c.Receivers, s)
+		case b.round.reached[a]:
+			r, err := b.relation(ctx, a, b.newest)
+			if err != nil {
+				return err
+			}
+			c.Readers = append(c.Readers, r)
+		}
+	}
+	return nil
+}
+
 // streams adds the streams that sinks are given whole, what they read, and the files they are computed from.
 func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address]bool, ends map[string]int64) error {
 	for _, a := range slices.Backward(b.again) {
@@ -62,11 +103,11 @@ func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address
 			continue
 		}
 		if a.Block == addr.Source {
-			id := b.workshop.record(a).Newest().ID
+			id := b.newest(b.workshop.record(a)).ID
 			c.Ends[id] = ends[id]
 			continue
 		}
-		r, err := b.relation(ctx, a, newest)
+		r, err := b.relation(ctx, a, b.newest)
 		if err != nil {
 			return err
 		}
@@ -107,14 +148,14 @@ func (b *builder) flip(batch *store.Batch) (*catalog.Edit, error) {
 	e.Batch = batch
 	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
-		if r.Building == nil {
+		if b.building(a) == nil {
 			continue
 		}
 		next := *r
 		g := *r.Building
-		g.Touched, g.Replace = false, false
+		g.Touched, g.Replace, g.Carry = false, false, nil
 		next.Live, next.Building = &g, nil
-		if err := e.Drop(r.Live); err != nil {
+		if err := e.Drop(r.Live, &g); err != nil {
 			return e, err
 		}
 		e.Save(&next)

@@ -136,7 +136,7 @@ func (h *Host) compile(ctx context.Context, n *catalog.Network, a addr.Resource,
 		if !ok || of(n.Record(in)) == nil {
 			return nil, fmt.Errorf("compiling %s: the runtime has no relation %s", a, bare)
 		}
-		q.Relations = append(q.Relations, readable(in.Name, side, of(n.Record(in)).Relation))
+		q.Relations = append(q.Relations, readable(n.Record(in), side, of(n.Record(in)).Relation))
 	}
 	program, err := h.compiler.Compile(ctx, q)
 	if err != nil {
@@ -145,11 +145,16 @@ func (h *Host) compile(ctx context.Context, n *catalog.Network, a addr.Resource,
 	return program, nil
 }
 
-func readable(name, side string, r *Relation) query.Relation {
-	if side == "" {
-		return query.Relation{Name: name, Columns: r.Columns, AppendOnly: r.AppendOnly, Key: r.Key, Identity: r.Identity}
+// readable is a relation, or one of its side relations, as a query reads it.
+func readable(r *catalog.Record, side string, of *Relation) query.Relation {
+	name, id := r.Addr.Name, r.ID
+	if id == "" {
+		id = of.Identity
 	}
-	return query.Relation{Name: name + "." + side, Columns: r.Sides[side], AppendOnly: true, Identity: r.Identity + "." + side}
+	if side == "" {
+		return query.Relation{Name: name, Columns: of.Columns, AppendOnly: of.AppendOnly, Key: of.Key, Identity: id}
+	}
+	return query.Relation{Name: name + "." + side, Columns: of.Sides[side], AppendOnly: true, Identity: id + "." + side}
 }
 
 // allocate gives the operators of every compiled relation their tables, for good.

@@ -17,6 +17,7 @@ import (
 type section struct {
 	intakes   []intake
 	views     []Relation // read as they stand
+	exchanged []Exchange // change by what tells their rows from the former ones
 	relations []Relation
 	sinks     []Sink
 	forget    bool // relations start empty, and what they would remember is dropped
@@ -58,8 +59,8 @@ func (o *outcome) countParcels() {
 	for i, in := range o.intakes {
 		counts[in.reader.Addr.Name] = batch.Counts{Inserted: o.result.Inputs[i].Rows}
 	}
-	for _, r := range o.relations {
-		counts[r.Addr.Name] = o.result.Relations[r.Addr.Name]
+	for name, n := range o.result.Relations {
+		counts[name] = n
 	}
 	for i := range o.parcels {
 		o.parcels[i].Rows = counts[o.parcels[i].from]
@@ -81,6 +82,11 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 	}
 	for _, v := range o.views {
 		work.Steps = append(work.Steps, query.Step{Relation: v.Addr.Name, Program: v.Program, Memory: memory(view, v, false), Whole: true})
+	}
+	for _, x := range o.exchanged {
+		former := query.Held{Relation: x.Former.Addr.Name, Program: x.Former.Program, Memory: memory(view, x.Former, false)}
+		work.Steps = append(work.Steps, query.Step{Relation: x.Addr.Name, Program: x.Program, Memory: memory(view, x.Relation, false),
+			Former: &former, Deliver: j.deliverer(o, x.Addr.Name)})
 	}
 	for _, r := range o.relations {
 		work.Steps = append(work.Steps, query.Step{Relation: r.Addr.Name, Program: r.Program,

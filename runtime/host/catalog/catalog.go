@@ -22,7 +22,10 @@ import (
 
 // Resource is one applied resource, as the host is given it.
 type Resource struct {
-	Addr  addr.Resource   `json:"address"`
+	Addr addr.Resource `json:"address"`
+	// ID is the resource's own, which stays over moves and edits; empty: Relation.Identity stands for it. Queries are
+	// compiled over the IDs of what they read.
+	ID    string          `json:"id,omitempty"`
 	Value json.RawMessage `json:"value"` // complete value by the kind's type
 	// Relation is set for sources, streams and views.
 	Relation *Relation `json:"relation,omitempty"`
@@ -50,6 +53,7 @@ type Relation struct {
 // Record is one resource of the catalog.
 type Record struct {
 	Addr     addr.Resource `json:"address"`
+	ID       string        `json:"id,omitempty"`       // Resource.ID
 	Live     *Generation   `json:"live,omitempty"`     // the one that serves
 	Building *Generation   `json:"building,omitempty"` // the one Backfill computes and makes live
 	Former   []Former      `json:"former,omitempty"`   // replaced, kept for a rollback; the latest last

@@ -1,0 +1,137 @@
+package job
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/store"
+)
+
+// CutOver makes what was built live in one commit.
+type CutOver struct {
+	// Exchanged are views of which something live receives the difference between the former rows and the new ones.
+	Exchanged []Exchange
+	Readers   []Relation // live relations that this reaches, what is read before what reads it
+	Receivers []Sink     // live sinks of both
+	// Views are given to their sinks whole.
+	Views []Handover
+	// Streams and sources whose sinks are given everything from the first file to Ends; Relations are the streams, in order.
+	Relations []Relation
+	Sinks     []Sink
+	Ends      map[string]int64
+	// Save adds to the commit what makes the new generations live.
+	Save func(b *store.Batch) error
+}
+
+// Exchange is a view whose new generation takes the place of the former one.
+type Exchange struct {
+	Relation
+	Former Relation
+}
+
+// Handover is a view that some sinks are given whole.
+type Handover struct {
+	Relation Relation
+	Sinks    []Sink
+}
+
+// CutOver stages what sinks are given and commits. Deliver must follow.
+func (j *Job) CutOver(ctx context.Context, c CutOver) error {
+	return j.persist(ctx, func(ctx context.Context) error {
+		o, err := j.exchange(ctx, c)
+		if err != nil {
+			return err
+		}
+		all, err := j.whole(ctx, c)
+		if err != nil {
+			return err
+		}
+		o.parcels = append(o.parcels, all.parcels...)
+		if err := j.handOverNothing(ctx, o, c); err != nil {
+			return err
+		}
+		for _, h := range c.Views {
+			if err := j.handOver(ctx, o, h); err != nil {
+				return err
+			}
+		}
+		if len(o.parcels) == 0 && len(o.relations) == 0 {
+			o.epoch = j.epoch // nothing is given to anybody: no epoch passes
+		}
+		return j.commit(o, c.Save)
+	})
+}
+
+// exchange computes what the live relations and sinks receive.
+func (j *Job) exchange(ctx context.Context, c CutOver) (*outcome, error) {
+	if len(c.Exchanged) == 0 {
+		return &outcome{epoch: j.epoch + 1, begun: j.Now(), result: &query.Result{}, spent: spans{}}, nil
+	}
+	return j.compute(ctx, section{exchanged: c.Exchanged, relations: c.Readers, sinks: c.Receivers})
+}
+
+// whole computes streams over all they have read, as one change.
+func (j *Job) whole(ctx context.Context, c CutOver) (*outcome, error) {
+	s := section{relations: c.Relations, sinks: c.Sinks, forget: true}
+	if len(c.Sinks) == 0 {
+		return &outcome{}, nil
+	}
+	for _, reader := range j.sources {
+		end, ok := c.Ends[reader.ID]
+		if !ok {
+			continue
+		}
+		in, err := j.choose(ctx, span{reader: reader, to: end, replay: true, all: true})
+		if err != nil {
+			return nil, err
+		}
+		s.intakes = append(s.intakes, in)
+	}
+	return j.compute(ctx, s)
+}
+
+func (j *Job) handOver(ctx context.Context, o *outcome, h Handover) error {
+	view := j.Store.View()
+	defer view.Close()
+	held := query.Held{Relation: h.Relation.Addr.Name, Program: h.Relation.Program, Memory: memory(view, h.Relation, false)}
+	err := j.Engine.Load(ctx, held, func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
+		for _, s := range h.Sinks {
+			if counts.Inserted == 0 && !s.Overwrite {
+				continue
+			}
+			p, err := j.stage(ctx, s, connector.Delivery{Epoch: o.epoch, Change: change, Counts: counts}, stager{st})
+			if err != nil {
+				return err
+			}
+			o.parcels = append(o.parcels, p)
+		}
+		return nil
+	})
+	if err != nil {
+		return j.failure(h.Relation.Addr.String(), fmt.Errorf("handing over %s: %w", h.Relation.Addr, err))
+	}
+	return nil
+}
+
+// handOverNothing takes away the content of sinks whose stream turned out to be empty: the engine delivers no empty changes.
+func (j *Job) handOverNothing(ctx context.Context, o *outcome, c CutOver) error {
+	for _, s := range c.Sinks {
+		given := slices.ContainsFunc(o.parcels, func(p parcel) bool { return p.Sink == s.ID })
+		if given || !s.Overwrite {
+			continue
+		}
+		err := j.Engine.Nothing(ctx, s.Columns, func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
+			p, err := j.stage(ctx, s, connector.Delivery{Epoch: o.epoch, Change: change, Counts: counts}, stager{st})
+			o.parcels = append(o.parcels, p)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
