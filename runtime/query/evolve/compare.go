@@ -16,7 +16,7 @@ func Compare(before, after *compile.Program, held Held) Evolution {
 		return Evolution{Class: Noop}
 	}
 	ws := widened(before, after)
-	c := &comparison{before: before, after: after, held: held, ws: ws, rows: rowsHeld(before, ws),
+	c := &comparison{before: before, after: after, held: held, ws: ws, rows: rowsHeld(before, ws), clocked: clocked(before),
 		carry: Carry{Program: after.Identity, Operators: map[string]Origin{}, Leaves: map[string]Leaf{}},
 		gone:  map[string]bool{}, taken: map[string]bool{}, used: map[string]bool{}}
 	switch {
@@ -45,6 +45,7 @@ type comparison struct {
 	held          Held
 	ws            []widening
 	rows          []heldRows
+	clocked       map[string]bool // old operators, see clocked
 
 	carry Carry
 	fates []Fate          // of the new operators so far
@@ -76,7 +77,7 @@ func (c *comparison) fate(id string, fate FateKind, reason string) {
 // step finds where the keyed data of an operator comes from: handed over, derived, or computed.
 func (c *comparison) step(o compile.Stateful) {
 	for _, old := range c.before.Steps {
-		if compile.Remembers(old) == compile.Remembers(o) && !c.taken[old.Name()] {
+		if compile.Remembers(old) == compile.Remembers(o) && !c.taken[old.Name()] && !c.clocked[old.Name()] {
 			c.keep(o.Name(), old.Name(), "")
 			return
 		}
@@ -100,7 +101,7 @@ func (c *comparison) migration(a compile.Aggregate) migration {
 	var best migration
 	for _, o := range c.before.Steps {
 		old, ok := o.(compile.Aggregate)
-		if !ok {
+		if !ok || c.clocked[old.ID] {
 			continue
 		}
 		switch m := migrate(old, a, c.ws); {
@@ -120,14 +121,36 @@ type input struct {
 }
 
 func inputs(o compile.Stateful) []input {
-	if a, ok := o.(compile.Aggregate); ok {
-		return []input{{a.Input, a.Form}}
-	}
 	var out []input
-	for _, in := range o.(compile.Keyed).Inputs {
-		out = append(out, input{in.SQL, in.Form})
+	switch o := o.(type) {
+	case compile.Aggregate:
+		out = append(out, input{o.Input, o.Form})
+	case compile.Temporal:
+		out = append(out, input{o.Input.SQL, o.Input.Form})
+	case compile.Keyed:
+		for _, in := range o.Inputs {
+			out = append(out, input{in.SQL, in.Form})
+		}
 	}
 	return out
+}
+
+// clocked are the operators of a program that filter by the time, or read one that does. What they hold is as of the last epoch's clock, and a filter
+// does not hold what it gave, so that a program that goes on with another clock computes them again.
+func clocked(p *compile.Program) map[string]bool {
+	out := map[string]bool{}
+	for _, o := range p.Steps {
+		_, clock := o.(compile.Temporal)
+		for _, in := range inputs(o) {
+			clock = clock || readsAny(in.sql, out)
+		}
+		out[o.Name()] = clock
+	}
+	return out
+}
+
+func readsAny(sql string, operators map[string]bool) bool {
+	return slices.ContainsFunc(logical.Leaves(sql), func(leaf string) bool { return operators[leaf] })
 }
 
 // compute finds the rows an operator needs. misses says why its keyed data did not follow from the old.

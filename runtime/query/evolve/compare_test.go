@@ -201,3 +201,16 @@ func TestBuckets(t *testing.T) {
 	}
 	run(t, edits)
 }
+
+func TestFiltersByTheTime(t *testing.T) {
+	recent := "SELECT user_id, count(*) AS n FROM valid WHERE ts > now() - INTERVAL 7 DAY GROUP BY user_id"
+	ofView := "SELECT w, total FROM spend WHERE w > now() - INTERVAL 7 DAY"
+	run(t, []edit{
+		{name: "nothing", before: recent, after: replaced(recent, "now()", "current_timestamp"), class: evolve.Noop},
+		{name: "another name", before: recent, after: replaced(recent, "AS n", "AS many"), class: evolve.Migrate, fates: "kept kept kept"},
+		{name: "longer", before: recent, after: replaced(recent, "7 DAY", "8 DAY"), class: evolve.ReplayFromSource, fates: "replayed replayed replayed"},
+		{name: "another aggregate above", before: recent, after: replaced(recent, "count(*)", "max(price)"), class: evolve.ReplayFromSource, fates: "replayed replayed replayed"},
+		{name: "longer, of a view", before: ofView, after: replaced(ofView, "7 DAY", "8 DAY"), class: evolve.RebuildFromState, fates: "rebuilt rebuilt dropped"},
+		{name: "no more", before: recent, after: replaced(recent, " WHERE ts > now() - INTERVAL 7 DAY", ""), class: evolve.ReplayFromSource, fates: "replayed replayed"},
+	})
+}

@@ -10,7 +10,7 @@ import (
 // result finds where the relation's own rows come from.
 func (c *comparison) result() {
 	b, a := c.before, c.after
-	same := b.Final != "" && b.Form.Identity() == a.Form.Identity() && slices.Equal(types(b.Columns), types(a.Columns))
+	same := b.Final != "" && b.Form.Identity() == a.Form.Identity() && slices.Equal(types(b.Columns), types(a.Columns)) && !readsAny(b.Final, c.clocked)
 	if same && a.HoldsResult() && b.HoldsResult() && a.AppendOnly == b.AppendOnly {
 		c.keep(compile.ResultID, compile.ResultID, "")
 		return

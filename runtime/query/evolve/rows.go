@@ -22,9 +22,10 @@ func rowsHeld(p *compile.Program, ws []widening) []heldRows {
 	add := func(r Rows, f logical.Form, what string) {
 		out = append(out, heldRows{rows: r, form: widenForm(f, ws), what: what})
 	}
+	clock := clocked(p)
 	for _, o := range p.Steps {
 		k, ok := o.(compile.Keyed)
-		if !ok {
+		if !ok || clock[o.Name()] {
 			continue
 		}
 		for i, in := range k.Inputs {
@@ -38,7 +39,7 @@ func rowsHeld(p *compile.Program, ws []widening) []heldRows {
 			add(r, p.RelationForm(leaf), "all rows of "+name)
 		}
 	}
-	if p.Final != "" && p.HoldsResult() {
+	if p.Final != "" && p.HoldsResult() && !readsAny(p.Final, clock) {
 		add(Rows{Operator: compile.ResultID, Store: store(p.AppendOnly), Types: types(p.Columns)}, p.Form, "its own rows")
 	}
 	return out
