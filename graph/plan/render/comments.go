@@ -16,7 +16,14 @@ func (t *text) comments(p *plan.Plan, c plan.Change) {
 	case plan.Create:
 		t.line("%s will be created", name)
 	case plan.Update:
+		if c.PreviousAddr != nil && !c.Computes() && len(c.Changed) == 0 {
+			t.line("  # %s has moved to %s", c.PreviousAddr, t.paint(bold, c.Addr.String()))
+			break
+		}
 		t.line("%s will be updated in-place", name)
+		if c.PreviousAddr != nil {
+			t.line("  # (moved from %s)", c.PreviousAddr)
+		}
 	case plan.Delete:
 		t.line("%s will be %s", name, t.paint(bold+red, "destroyed"))
 	case plan.Replace:
@@ -30,11 +37,15 @@ func (t *text) comments(p *plan.Plan, c plan.Change) {
 		t.line("  # (%s)", c.Because)
 	}
 	if c.Reason != "" {
-		t.line("  # (%s)", c.Reason)
+		t.line("  # (%s)", flat(c.Reason))
 	}
 	t.denials(c)
-	for _, l := range cost(p, c) {
-		t.line("  # (%s)", l)
+	for _, l := range data(p, c) {
+		if strings.HasPrefix(l, "- ") {
+			t.line("  #   %s", flat(l))
+		} else {
+			t.line("  # (%s)", flat(l))
+		}
 	}
 	if c.Desired != nil && c.Desired.Relation != nil {
 		for _, o := range c.Desired.Relation.Operators {
@@ -43,6 +54,16 @@ func (t *text) comments(p *plan.Plan, c plan.Change) {
 			}
 		}
 	}
+}
+
+// flat keeps a comment on its line, whatever texts of the user it cites.
+func flat(s string) string {
+	const most = 300
+	r := []rune(strings.Join(strings.Fields(printable(strings.ReplaceAll(s, "\n", " "))), " "))
+	if len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return string(r)
 }
 
 // denials say what policies have against the change.
@@ -54,36 +75,6 @@ func (t *text) denials(c plan.Change) {
 		}
 		t.line("  # (%s by plan_policy %q: it %s)", t.paint(bold+red, "denied"), d.Policy, d.Reason)
 	}
-}
-
-// cost says what is read and computed, a line for each source.
-func cost(p *plan.Plan, c plan.Change) []string {
-	var out []string
-	if c.Inferred && c.Sampled != nil {
-		out = append(out, "columns inferred from "+extent(*c.Sampled, "a sample"))
-	}
-	switch {
-	case !c.Computes():
-	case c.Class == plan.Migrate:
-		out = append(out, "keyed data carried over")
-	case c.Class == plan.RebuildFromState && c.Action == plan.Create:
-		out = append(out, "computed from rows held")
-	case c.Class == plan.RebuildFromState:
-		out = append(out, "rebuilt beside the live one from rows held")
-	case c.Price != nil:
-		again := ""
-		if c.Action != plan.Create || c.Prior != nil {
-			again = " again from the start"
-		}
-		for _, s := range c.Price.Sources {
-			line := "reads " + s.String() + again
-			if held, ok := p.Sources[s]; ok {
-				line += ": " + extent(held, "")
-			}
-			out = append(out, line)
-		}
-	}
-	return out
 }
 
 // total sums what apply reads; a source that several changes read counts once, since they read it together.
