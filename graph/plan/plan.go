@@ -113,6 +113,17 @@ func (c Change) Computes() bool {
 	return c.Class == Migrate || c.Class == RebuildFromState || c.Class == ReplayFromSource
 }
 
+// Keeps reports whether the change puts another definition into a generation that stays: with history = "keep" it holds from the
+// next epoch on.
+func (c Change) Keeps() bool {
+	for _, b := range c.Boundaries {
+		if b.Of == c.Addr {
+			return true
+		}
+	}
+	return false
+}
+
 // Price is what carrying out a change reads and computes.
 type Price struct {
 	Files   int64           `json:"files,omitempty"`

@@ -24,7 +24,17 @@ func (t *target) Put(ctx context.Context, c plan.Change) error {
 	if c.Desired == nil {
 		return fmt.Errorf("putting %s: the plan does not say what it is to be", c.Addr)
 	}
-	return t.host.Put(ctx, resource(*c.Desired))
+	if c.PreviousAddr != nil {
+		if err := t.host.Move(ctx, map[addr.Resource]addr.Resource{*c.PreviousAddr: c.Addr}); err != nil {
+			return err
+		}
+	}
+	r := resource(*c.Desired)
+	r.Keep = c.Keeps()
+	if c.Evolution != nil {
+		r.Carry = c.Evolution.Carry
+	}
+	return t.host.Put(ctx, r)
 }
 
 func (t *target) Delete(ctx context.Context, a addr.Resource) error { return t.host.Delete(ctx, a) }
@@ -61,20 +71,28 @@ func summaryOf(s host.Summary) apply.Summary {
 func resource(r state.Resource) host.Resource {
 	out := host.Resource{Addr: r.Addr, Value: r.Attributes, Generation: r.Generation}
 	if rel := r.Relation; rel != nil {
-		out.Relation = &host.Relation{Columns: rel.Columns, Sides: rel.Sides, AppendOnly: rel.AppendOnly, Key: rel.Key, Reads: rel.Reads, Identity: rel.Identity}
+		out.Relation = &host.Relation{Columns: rel.Columns, Sides: rel.Sides, AppendOnly: rel.AppendOnly, Key: rel.Key, Reads: rel.Reads, Identity: rel.Identity, ID: r.ID}
 	}
 	return out
 }
 
 // facts are the host's, in the terms of plan.
 func facts(f host.Facts) *plan.Facts {
-	out := &plan.Facts{RuntimeID: f.RuntimeID, Generations: map[addr.Resource]int64{}, Sources: map[addr.Resource]plan.Extent{}}
+	out := &plan.Facts{RuntimeID: f.RuntimeID, Generations: map[addr.Resource]int64{}, Sources: map[addr.Resource]plan.Extent{},
+		Held: map[addr.Resource]plan.Extent{}, Delivered: map[addr.Resource]int64{}, Lost: map[addr.Resource]plan.Loss{}, Rates: map[addr.Resource]plan.Rate{}}
 	for a, r := range f.Resources {
-		out.Generations[a] = r.Generation
+		out.Generations[a], out.Delivered[a] = r.Generation, r.Delivered
+		out.Rates[a] = plan.Rate{RowsPerSecond: r.Rate.RowsPerSecond, BytesPerSecond: r.Rate.BytesPerSecond}
+		if r.Rows > 0 {
+			out.Held[a] = plan.Extent{Rows: r.Rows}
+		}
 	}
 	for a, s := range f.Sources {
 		held := plan.Extent{Files: s.Files, Bytes: s.Bytes, Rows: s.Rows}
 		out.Sources[a] = held.Plus(plan.Extent{Files: s.BacklogFiles, Bytes: s.BacklogBytes})
+		if n := s.Lost.Missing + s.Lost.Changed; n > 0 {
+			out.Lost[a] = plan.Loss{Files: n, Examples: []string{s.Lost.Example}}
+		}
 	}
 	return out
 }
