@@ -33,6 +33,7 @@ type Fact struct {
 	// Delivered is how many rows the generation that serves has given: a source admitted, a stream or view
 	// inserted or took back, a sink was handed. 0: nobody has seen any.
 	Delivered  int64
+	Rows       int64        // that a view holds
 	Boundaries []Boundary   // oldest first
 	Former     []FormerFact // what a rollback can go back to, the latest last
 	Rate       Rate         // of the pipeline it belongs to
@@ -126,6 +127,9 @@ func (l looking) resource(r *catalog.Record) (Fact, error) {
 	}
 	counters, err := job.ReadCounters(l.view, r.Live.ID)
 	fact.Delivered = counters.Inserted + counters.Deleted
+	if r.Addr.Block == addr.View {
+		fact.Rows = counters.Inserted - counters.Deleted
+	}
 	return fact, err
 }
 
