@@ -136,7 +136,7 @@ func (h *Host) compile(ctx context.Context, n *catalog.Network, a addr.Resource,
 		if !ok || of(n.Record(in)) == nil {
 			return nil, fmt.Errorf("compiling %s: the runtime has no relation %s", a, bare)
 		}
-		q.Relations = append(q.Relations, readable(n.Record(in), side, of(n.Record(in)).Relation))
+		q.Relations = append(q.Relations, readable(in.Name, side, of(n.Record(in)).Relation))
 	}
 	program, err := h.compiler.Compile(ctx, q)
 	if err != nil {
@@ -146,8 +146,8 @@ func (h *Host) compile(ctx context.Context, n *catalog.Network, a addr.Resource,
 }
 
 // readable is a relation, or one of its side relations, as a query reads it.
-func readable(r *catalog.Record, side string, of *Relation) query.Relation {
-	name, id := r.Addr.Name, r.ID
+func readable(name, side string, of *Relation) query.Relation {
+	id := of.ID
 	if id == "" {
 		id = of.Identity
 	}

@@ -34,9 +34,6 @@ func (h *Host) Put(_ context.Context, r Resource) error {
 	if had, ok := h.catalog.Records[r.Addr]; ok {
 		*next = *had
 	}
-	if r.ID != "" {
-		next.ID = r.ID
-	}
 	var err error
 	switch {
 	case !catalog.Carries(r.Addr):

@@ -22,10 +22,7 @@ import (
 
 // Resource is one applied resource, as the host is given it.
 type Resource struct {
-	Addr addr.Resource `json:"address"`
-	// ID is the resource's own, which stays over moves and edits; empty: Relation.Identity stands for it. Queries are
-	// compiled over the IDs of what they read.
-	ID    string          `json:"id,omitempty"`
+	Addr  addr.Resource   `json:"address"`
 	Value json.RawMessage `json:"value"` // complete value by the kind's type
 	// Relation is set for sources, streams and views.
 	Relation *Relation `json:"relation,omitempty"`
@@ -48,12 +45,13 @@ type Relation struct {
 	Key        []string                `json:"key,omitempty"`
 	Reads      []string                `json:"reads,omitempty"` // relation names its SQL reads, purchases.malformed for a side relation
 	Identity   string                  `json:"identity,omitempty"`
+	// ID stays over moves and edits: queries are compiled over the IDs of what they read. Empty: Identity stands for it.
+	ID string `json:"id,omitempty"`
 }
 
 // Record is one resource of the catalog.
 type Record struct {
 	Addr     addr.Resource `json:"address"`
-	ID       string        `json:"id,omitempty"`       // Resource.ID
 	Live     *Generation   `json:"live,omitempty"`     // the one that serves
 	Building *Generation   `json:"building,omitempty"` // the one Backfill computes and makes live
 	Former   []Former      `json:"former,omitempty"`   // replaced, kept for a rollback; the latest last
