@@ -19,6 +19,7 @@ type EngineOptions struct {
 	Memory  int64    // bytes DuckDB may use before it spills; 0: 1 GiB
 	Threads int      // 0: all cores
 	TempDir string   // where DuckDB spills and cleaned files lie; must exist
+	Small   int64    // bytes of files up to which an epoch's tables are kept as vectors; 0: 8 MiB; below 0: never
 	Dirs    []string // folders and files that statements may read, and folders they may write
 }
 
@@ -43,6 +44,9 @@ const quickShare = 4
 func OpenEngine(ctx context.Context, o EngineOptions) (*Engine, error) {
 	if o.Memory <= 0 {
 		o.Memory = defaultMemory
+	}
+	if o.Small == 0 {
+		o.Small = smallBytes
 	}
 	temp, err := filepath.Abs(o.TempDir)
 	if err != nil {

@@ -44,7 +44,7 @@ type epoch struct {
 func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{}, meter: newMeter(w),
 		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}, Due: map[string]int64{}}}
-	small := w.small()
+	small := w.small(e.options.Small)
 	err := e.use(ctx, small)
 	if err == nil {
 		err = e.Begin(ctx, small, !w.Careful)
@@ -61,10 +61,10 @@ func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 	return ep.result, nil
 }
 
-// smallBytes is the size of the files up to which an epoch is small: its rows fit into memory many times over.
+// smallBytes is the size of the files up to which an epoch is small by default: its rows fit into memory many times over.
 const smallBytes = 8 << 20
 
-func (w Work) small() bool {
+func (w Work) small(most int64) bool {
 	if w.Careful || slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Former != nil }) {
 		return false
 	}
@@ -74,7 +74,7 @@ func (w Work) small() bool {
 			bytes += f.Size
 		}
 	}
-	return bytes <= smallBytes
+	return bytes <= most
 }
 
 // next goes on to the place of the next input or operator.

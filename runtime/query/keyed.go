@@ -65,7 +65,13 @@ func (ep *epoch) keyed(ctx context.Context, s Step, k compile.Keyed, inputs map[
 		return &change{columns: k.OutputColumns(), inserted: emptyRows(k.OutputColumns())}, nil
 	}
 	c := &change{columns: k.OutputColumns(), counts: batch.Counts{Inserted: -1}, appendOnly: !k.Retracts()}
-	if k.Bilinear {
+	first, err := run.isFirst()
+	if err != nil {
+		return nil, err
+	}
+	if first {
+		err = run.first(ctx, s, c)
+	} else if k.Bilinear {
 		err = run.product(ctx, s.Relation, c)
 	} else {
 		err = run.recompute(ctx, s.Relation, c)

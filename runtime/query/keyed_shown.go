@@ -17,11 +17,7 @@ const shownPrefix = 2
 // exchange brings the output of an operator whose result may depend on the order of its rows up to date. What it gave for
 // the touched keys is remembered, not computed again: another order would give other last digits, or another of two equal rows.
 func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, keys []string, now string) error {
-	outputKeys := r.k.Inputs[0].Keys
-	if r.k.Kind == "aggregate" {
-		outputKeys = compile.Numbered("c", len(outputKeys))
-	}
-	table, rows, err := r.keyedRows(ctx, outputKeys, r.k.OutputTypes, "("+r.typed(now)+")")
+	table, rows, err := r.keyedRows(ctx, r.outputKeys(), r.k.OutputTypes, "("+r.typed(now)+")")
 	if err != nil {
 		return err
 	}
@@ -43,8 +39,22 @@ func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, key
 	}
 	m.Operator = r.k.ID
 	r.remember(relation, m)
-	c.inserted = "(SELECT " + strings.Join(compile.Numbered("c", len(r.k.OutputTypes)), ", ") + " FROM " + table + ")"
+	c.inserted = r.shownRows(table)
 	return r.consolidate(ctx, c, was)
+}
+
+// outputKeys are the key's expressions over the operator's output.
+func (r *keyedRun) outputKeys() []string {
+	keys := r.k.Inputs[0].Keys
+	if r.k.Kind == "aggregate" {
+		return compile.Numbered("c", len(keys))
+	}
+	return keys
+}
+
+// shownRows reads a table of keys and output rows without the keys.
+func (r *keyedRun) shownRows(table string) string {
+	return "(SELECT " + strings.Join(compile.Numbered("c", len(r.k.OutputTypes)), ", ") + " FROM " + table + ")"
 }
 
 // dropUnchanged leaves out the keys whose rows are the same on both sides.

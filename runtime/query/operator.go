@@ -31,7 +31,8 @@ func (ep *epoch) aggregate(ctx context.Context, s Step, a compile.Aggregate, inp
 			return &change{columns: a.OutputColumns(), inserted: emptyRows(a.OutputColumns())}, nil
 		}
 	}
-	sql, err := partials(a, inputs, anyDeleted(leaves, inputs))
+	deleted := anyDeleted(leaves, inputs)
+	sql, err := partials(a, inputs, deleted)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (ep *epoch) aggregate(ctx context.Context, s Step, a compile.Aggregate, inp
 	if err != nil {
 		return nil, err
 	}
-	return ep.merge(ctx, s.Relation, a, mem, now)
+	return ep.merge(ctx, s.Relation, a, groups{mem: mem, now: now, deleted: deleted})
 }
 
 // partials is SQL for the groups and partials of the epoch's change. With rows taken back, their partials are subtracted.
@@ -80,8 +81,16 @@ func typed(a compile.Aggregate, input string) string {
 	return "SELECT " + strings.Join(list, ", ") + " FROM (" + compile.PartialSQL(a.Aggregate, input) + ")"
 }
 
-// merge combines the epoch's partials (table now) with the remembered ones and returns the groups' change.
-func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate, mem Memory, now string) (*change, error) {
+// groups are the partials of an epoch's change.
+type groups struct {
+	mem     Memory
+	now     string // table
+	deleted bool   // rows were taken back
+}
+
+// merge combines the epoch's partials with the remembered ones and returns the groups' change.
+func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate, g groups) (*change, error) {
+	mem, now := g.mem, g.now
 	keys, values, err := ep.encodeGroups(ctx, a, now)
 	if err != nil {
 		return nil, err
@@ -90,7 +99,7 @@ func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate
 	if err != nil {
 		return nil, fmt.Errorf("reading keyed data: %w", err)
 	}
-	if !found(old) && !a.Retracts {
+	if !found(old) && !(a.Retracts && g.deleted) {
 		ep.remember(relation, Remember{Operator: a.ID, Keys: keys, Values: values})
 		return fresh(a, now, len(keys)), nil
 	}

@@ -43,7 +43,11 @@ func (l *lab) restart(threads int) {
 	if l.engine != nil {
 		require.NoError(l.t, l.engine.Close())
 	}
-	e, err := query.OpenEngine(context.Background(), query.EngineOptions{TempDir: l.dir, Dirs: []string{l.dir}, Threads: threads})
+	o := query.EngineOptions{TempDir: l.dir, Dirs: []string{l.dir}, Threads: threads}
+	if threads > 1 {
+		o.Small = -1 // large epochs have other ways
+	}
+	e, err := query.OpenEngine(context.Background(), o)
 	require.NoError(l.t, err)
 	l.engine = e
 }
@@ -99,7 +103,7 @@ func (l *lab) replay(h history, views []view) *failure {
 			return f
 		}
 		if rows.restart {
-			l.restart(1 + e%2)
+			l.restart(1 + l.files%2)
 			w.engine = l.engine
 		}
 	}

@@ -3,6 +3,7 @@ package memory
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
 
@@ -15,6 +16,17 @@ type Memory interface {
 	// Blocks visits the append-only blocks in the order they were appended.
 	Blocks(fn func(block []byte) error) error
 }
+
+// Empty reports whether nothing is remembered by key.
+func Empty(mem Memory) (bool, error) {
+	err := mem.Scan(func([]byte, []byte) error { return errSeen })
+	if errors.Is(err, errSeen) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+var errSeen = errors.New("a key is there")
 
 // Remember is what one operator's memory gains in an epoch.
 type Remember struct {

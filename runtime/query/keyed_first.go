@@ -1,0 +1,100 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/memory"
+)
+
+// isFirst reports whether a large epoch is the first that an operator sees: nothing is remembered, and all rows are new. A
+// small one costs little more when it is treated like any other.
+func (r *keyedRun) isFirst() (bool, error) {
+	if r.Small {
+		return false, nil
+	}
+	for _, d := range r.deltas {
+		if d != nil && d.minus != "" {
+			return false, nil
+		}
+	}
+	empty, err := memory.Empty(r.mem)
+	if err != nil {
+		return false, fmt.Errorf("reading keyed data: %w", err)
+	}
+	return empty, nil
+}
+
+// first computes the operator over its first rows: there is nothing to read, and no difference to find.
+func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
+	tables := make([]string, len(r.deltas))
+	for i, d := range r.deltas {
+		if d == nil {
+			tables[i] = emptyRows(compile.Positional(r.k.InputTypes[i]))
+			continue
+		}
+		tables[i] = r.rowsOnly(i, d.plus)
+		if err := r.rememberInput(s.Relation, i, absent(d.added)); err != nil {
+			return err
+		}
+	}
+	if err := r.atMostOne(ctx, s.Relation, tables); err != nil {
+		return err
+	}
+	now, err := r.fill(r.k.Body, tables...)
+	if err != nil {
+		return err
+	}
+	c.inserted = "(" + r.typed(now) + ")"
+	if r.k.Unstable {
+		return r.firstShown(ctx, s, c)
+	}
+	if used(s.Program, r.k.ID) > 1 {
+		return r.materialize(ctx, c)
+	}
+	return nil
+}
+
+// firstShown remembers the rows that an order-dependent operator gives.
+func (r *keyedRun) firstShown(ctx context.Context, s Step, c *change) error {
+	made, rows, err := r.keyedRows(ctx, r.outputKeys(), r.k.OutputTypes, c.inserted)
+	if err != nil {
+		return err
+	}
+	m, err := memory.Multimap{Mem: r.mem, Prefix: shownPrefix}.Change(rows, nil, absent(rows))
+	if err != nil {
+		return err
+	}
+	m.Operator = r.k.ID
+	r.remember(s.Relation, m)
+	c.inserted = r.shownRows(made)
+	return nil
+}
+
+// absent says of keys that they have no rows yet.
+func absent(rows map[string][][]byte) map[string]*memory.Shelf {
+	out := make(map[string]*memory.Shelf, len(rows))
+	for key := range rows {
+		out[key] = nil
+	}
+	return out
+}
+
+// used counts where a program reads the output of one of its operators.
+func used(p *Program, operator string) int {
+	texts := []string{p.Final}
+	for _, o := range p.Steps {
+		texts = append(texts, o.InputSQL()...)
+	}
+	n := 0
+	for _, sql := range texts {
+		for _, leaf := range logical.Leaves(sql) {
+			if leaf == operator {
+				n++
+			}
+		}
+	}
+	return n
+}
