@@ -2,8 +2,6 @@ package query
 
 import (
 	"context"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/compile"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/scan"
 )
 
@@ -107,7 +106,7 @@ func (k *careful) read(ctx context.Context, i int, f batch.File) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	if !errors.As(err, &file) && !unreadable(err.Error()) {
+	if !errors.As(err, &file) && !duck.Unreadable(err.Error()) {
 		return err
 	}
 	reason := compile.FirstLine(err.Error())
@@ -232,7 +231,7 @@ func (k *careful) setAside(ctx context.Context, f batch.File, bad []scan.Bad) er
 		n := min(len(bad), setAsideBatch)
 		rows := make([]string, n)
 		for i, b := range bad[:n] {
-			rows[i] = k.sideRow(f, b)
+			rows[i] = scan.SideRow(scan.Aside{Bad: b, Path: f.Path, Source: k.run.input.source(), Epoch: k.run.input.Epoch, At: k.at})
 		}
 		if err := k.ep.Conn.Exec(ctx, "INSERT INTO "+k.malformed+" VALUES "+strings.Join(rows, ", ")); err != nil {
 			return fmt.Errorf("setting malformed records aside: %w", err)
@@ -240,22 +239,4 @@ func (k *careful) setAside(ctx context.Context, f batch.File, bad []scan.Bad) er
 		bad = bad[n:]
 	}
 	return nil
-}
-
-func (k *careful) sideRow(f batch.File, b scan.Bad) string {
-	raw := "NULL"
-	if b.Raw != nil {
-		raw = "from_hex('" + hex.EncodeToString(b.Raw) + "')"
-	}
-	position := map[string]any{"file": f.Path}
-	if b.Line > 0 {
-		position["line"] = b.Line
-	}
-	doc, err := json.Marshal(position)
-	if err != nil {
-		doc = []byte("{}")
-	}
-	in := k.run.input
-	return fmt.Sprintf("(%s, %s, NULL, NULL, %s, CAST(%s AS JSON), %d, TIMESTAMP %s)", raw, bound.Text(strings.ToValidUTF8(b.Reason, "?")),
-		bound.Text(in.source()), bound.Text(string(doc)), in.Epoch, bound.Text(k.at))
 }

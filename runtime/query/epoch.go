@@ -10,7 +10,9 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/stage"
 	"github.com/streamform/streamform/runtime/query/table"
 )
 
@@ -152,37 +154,14 @@ func (ep *epoch) explain(err error) error {
 	}
 	text := compile.FirstLine(err.Error())
 	// Conversion errors may come from the SQL above a strict scan or from the scan: the careful run tells.
-	if !ep.work.Careful && len(ep.work.Inputs) > 0 && unreadable(text) {
+	if !ep.work.Careful && len(ep.work.Inputs) > 0 && duck.Unreadable(text) {
 		return ErrCareful
 	}
 	var step *stepError
-	if errors.As(err, &step) && dataFault(text) {
+	if errors.As(err, &step) && duck.DataFault(text) {
 		return &DataError{Relation: step.relation, Summary: "The SQL fails on its input", Detail: text}
 	}
 	return err
-}
-
-// unreadable recognises the messages of DuckDB's readers about records and files.
-func unreadable(text string) bool {
-	if strings.Contains(text, "INTERNAL Error") || strings.Contains(text, "FATAL Error") {
-		return false
-	}
-	for _, mark := range []string{"Invalid Input Error", "Conversion Error", "CSV Error", "JSON", "Parquet", "parquet", "IO Error", "No magic bytes", "Could not", "Invalid Error", "Serialization Error", "Out of Range", "gzip", "zstd", "ZSTD", "sniff"} {
-		if strings.Contains(text, mark) && !strings.Contains(text, "No space left") && !strings.Contains(text, "Permission Error") {
-			return true
-		}
-	}
-	return false
-}
-
-// dataFault recognises errors that the values of the input cause.
-func dataFault(text string) bool {
-	for _, mark := range []string{"Conversion Error", "Out of Range Error", "Invalid Input Error", "Constraint Error", "Mismatch Type Error", "Divide by zero"} {
-		if strings.Contains(text, mark) {
-			return true
-		}
-	}
-	return false
 }
 
 // changeOf returns the change of a leaf; one nobody computed this epoch is empty.
@@ -266,7 +245,7 @@ func (ep *epoch) deliver(ctx context.Context, relation string, fn func(context.C
 	if c == nil || c.counts == (batch.Counts{}) {
 		return nil
 	}
-	st := &Stager{engine: ep.Engine, first: -1}
+	st := stage.New(ep.Conn)
 	err := fn(ctx, batch.Change{Columns: c.columns, Inserted: c.inserted, Deleted: c.deleted}, c.counts, st)
 	if err != nil {
 		return err
@@ -274,8 +253,8 @@ func (ep *epoch) deliver(ctx context.Context, relation string, fn func(context.C
 	if c.counts.Inserted >= 0 {
 		return nil
 	}
-	if st.first >= 0 {
-		c.counts.Inserted = st.first
+	if n := st.Copied(); n >= 0 {
+		c.counts.Inserted = n
 		return nil
 	}
 	return ep.countChange(ctx, c)
@@ -306,7 +285,7 @@ func (ep *epoch) step(ctx context.Context, s Step) error {
 	if err := ep.counted(ctx, s, c); err != nil {
 		return err
 	}
-	if s.Program.HoldsResult() && s.Program.FullRefresh == "" {
+	if s.Program.HoldsResult() && s.Program.FullRefresh == "" && !s.keeps(compile.ResultID) {
 		if err := ep.holdResult(ctx, s, c); err != nil {
 			return err
 		}
@@ -325,6 +304,9 @@ func (ep *epoch) step(ctx context.Context, s Step) error {
 
 // incremental runs a program over the changes of what it reads.
 func (ep *epoch) incremental(ctx context.Context, s Step) (*change, error) {
+	if s.Seed != nil {
+		return ep.seeded(ctx, s)
+	}
 	p := s.Program
 	inputs := map[string]*change{}
 	for leaf, columns := range p.LeafColumns {

@@ -8,6 +8,8 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/memory"
+	"github.com/streamform/streamform/runtime/query/scan"
+	"github.com/streamform/streamform/runtime/query/stage"
 	"github.com/streamform/streamform/runtime/query/statement"
 )
 
@@ -34,6 +36,13 @@ func NewCompiler(ctx context.Context, workers int) (*Compiler, error) {
 	return compile.NewCompiler(ctx, workers)
 }
 
+// Stager runs the statements a sink needs while a change can be read. It is connector.Stager's implementation, valid
+// during the Deliver call that received it.
+type Stager = stage.Stager
+
+// Written describes a file that a Stager wrote.
+type Written = stage.Written
+
 // Error is what is wrong with a query: a user's mistake, and where it is.
 type Error = statement.Error
 
@@ -48,6 +57,8 @@ type Step struct {
 	Relation string // bare name
 	Program  *Program
 	Memory   func(operator string) Memory
+	// Seed, if set: the relation is computed from what an old program of it remembers.
+	Seed *Seed
 	// Whole: the change is everything the view holds; nothing is computed, remembered or delivered.
 	Whole bool
 	// Former, if set, is the view's generation before: the change is what Memory's rows have that Former's have not, and the
@@ -102,16 +113,4 @@ type Result struct {
 }
 
 // SideColumns are the columns of a source's side relation (malformed, rescued); nil for any other name.
-func SideColumns(side string) batch.Schema {
-	var own batch.Column
-	switch side {
-	case "malformed":
-		own = batch.Column{Name: "raw", Type: "BLOB"}
-	case "rescued":
-		own = batch.Column{Name: "data", Type: "JSON"}
-	default:
-		return nil
-	}
-	return batch.Schema{own, {Name: "_reason", Type: "VARCHAR"}, {Name: "_rules", Type: "VARCHAR[]"}, {Name: "_detail", Type: "VARCHAR"},
-		{Name: "_source", Type: "VARCHAR"}, {Name: "_position", Type: "JSON"}, {Name: "_epoch", Type: "BIGINT"}, {Name: "_committed_at", Type: "TIMESTAMP"}}
-}
+func SideColumns(side string) batch.Schema { return scan.SideColumns(side) }

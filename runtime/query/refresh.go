@@ -11,6 +11,9 @@ import (
 // refresh runs a whole query again over all its input and finds the difference to
 // the rows it gave before. It remembers its input, and its result by content.
 func (ep *epoch) refresh(ctx context.Context, s Step) (*change, error) {
+	if s.Seed != nil {
+		return ep.seeded(ctx, s)
+	}
 	p := s.Program
 	for leaf, columns := range p.LeafColumns {
 		in := ep.changeOf(leaf, columns)

@@ -10,17 +10,28 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/result"
 	"github.com/streamform/streamform/runtime/query/scan"
+	"github.com/streamform/streamform/runtime/query/stage"
 	"github.com/streamform/streamform/runtime/query/statement"
 )
+
+// Infer finds the columns of files by reading a sample within the scan's bounds.
+// What the files themselves get wrong is an *Error without a place.
+func (e *Engine) Infer(ctx context.Context, s batch.Scan, files []batch.File) (batch.Schema, error) {
+	return scan.Infer(ctx, e.Conn, s, files)
+}
+
+// Columns are a source's columns as SQL sees them: declared or inferred, then the metadata asked for.
+func Columns(s batch.Scan) batch.Schema { return scan.Columns(s) }
 
 // Select answers a Reading. Only relations that the SQL names, directly or
 // through a stream, are loaded. Mistakes in the SQL are *Error.
 func (e *Engine) Select(ctx context.Context, r Reading) (*Rows, error) {
 	rows, err := e.selectOnce(ctx, r)
-	if err == nil || ctx.Err() != nil || !unreadable(err.Error()) {
+	if err == nil || ctx.Err() != nil || !duck.Unreadable(err.Error()) {
 		return rows, err
 	}
 	// A value that no relation reads, and so no epoch met, may not fit its column: the careful scan shows the row without it.
@@ -268,5 +279,5 @@ func (e *Engine) load(ctx context.Context, h Held, fn func(context.Context, batc
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", h.Relation, err)
 	}
-	return fn(ctx, batch.Change{Columns: h.Program.Columns, Inserted: table}, batch.Counts{Inserted: n}, &Stager{engine: e})
+	return fn(ctx, batch.Change{Columns: h.Program.Columns, Inserted: table}, batch.Counts{Inserted: n}, stage.New(e.Conn))
 }

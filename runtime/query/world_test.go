@@ -138,6 +138,12 @@ func (w *world) epoch(files ...batch.File) (*query.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	w.remember(r)
+	return r, nil
+}
+
+// remember keeps what an epoch remembers.
+func (w *world) remember(r *query.Result) {
 	for relation, list := range r.Remember {
 		for _, m := range list {
 			mem := w.memory(relation)(m.Operator).(*memory)
@@ -151,7 +157,6 @@ func (w *world) epoch(files ...batch.File) (*query.Result, error) {
 			mem.blocks = append(mem.blocks, m.Blocks...)
 		}
 	}
-	return r, nil
 }
 
 // rows answers a query over the world as sorted lines of text.

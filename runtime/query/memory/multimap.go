@@ -250,3 +250,24 @@ func (m Multimap) rewrite(r *Remember, key string, had uint64, rows [][]byte) {
 		r.Keys, r.Values = append(r.Keys, m.entry(key, c)), append(r.Values, nil)
 	}
 }
+
+// All visits the rows of all keys, in any order. A row is valid during the call only.
+func (m Multimap) All(fn func(row []byte) error) error {
+	return m.Mem.Scan(func(entry, chunk []byte) error {
+		if len(entry) == 0 || entry[0] != m.Prefix {
+			return nil
+		}
+		size, used := binary.Uvarint(entry[1:])
+		if used <= 0 || uint64(len(entry)-1-used) <= size {
+			return fmt.Errorf("reading keyed data: a damaged key")
+		}
+		if n, _ := binary.Uvarint(entry[1+used+int(size):]); n == 0 {
+			_, used := binary.Uvarint(chunk)
+			if used <= 0 {
+				return fmt.Errorf("reading keyed data: a damaged chunk")
+			}
+			chunk = chunk[used:]
+		}
+		return eachRow(chunk, fn)
+	})
+}

@@ -1,4 +1,5 @@
-package query
+// Package stage runs the statements that a sink needs while it takes a change.
+package stage
 
 import (
 	"context"
@@ -10,14 +11,21 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/duck"
 )
 
 // Stager runs the statements a sink needs while a change can be read. It is connector.Stager's implementation,
 // valid during the Deliver call that received it.
 type Stager struct {
-	engine *Engine
-	first  int64 // rows of the first Copy; -1 before it
+	conn  *duck.Conn
+	first int64 // rows of the first Copy; -1 before it
 }
+
+// New makes a stager for one Deliver call.
+func New(conn *duck.Conn) *Stager { return &Stager{conn: conn, first: -1} }
+
+// Copied is how many rows the first Copy wrote; -1 when there was none.
+func (s *Stager) Copied() int64 { return s.first }
 
 // Written describes a file that Copy wrote.
 type Written struct {
@@ -38,7 +46,7 @@ func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Form
 	}
 	out := Written{Path: path, Columns: map[string]map[string]string{}}
 	sql := "COPY (" + query + ") TO " + bound.Text(path) + " (" + strings.Join(options, ", ") + ")"
-	err := s.engine.Conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
+	err := s.conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
 		for i, name := range columns {
 			switch name {
 			case "count", "Count":
@@ -98,5 +106,5 @@ func number(v driver.Value) int64 {
 
 // Query returns a small result as text, NULL as nil.
 func (s *Stager) Query(ctx context.Context, query string) ([][]*string, error) {
-	return s.engine.Conn.Text(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ("+query+")")
+	return s.conn.Text(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ("+query+")")
 }

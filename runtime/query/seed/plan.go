@@ -1,0 +1,94 @@
+package seed
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/evolve"
+	"github.com/streamform/streamform/runtime/query/logical"
+)
+
+// Plan is a program and where its keyed data comes from.
+type Plan struct {
+	Program *compile.Program
+	Carry   evolve.Carry
+}
+
+// Reads reports whether anything that is computed reads an operator's rows. final tells whether the program's last part is.
+func (p Plan) Reads(operator string, final bool) bool {
+	if final && slices.Contains(logical.Leaves(p.Program.Final), operator) {
+		return true
+	}
+	for _, o := range p.Program.Steps {
+		origin := p.Carry.Operators[o.Name()]
+		if origin.Keep != "" || origin.Partials != nil {
+			continue
+		}
+		for i, sql := range o.InputSQL() {
+			given := i < len(origin.Inputs) && origin.Inputs[i] != nil
+			if !given && slices.Contains(logical.Leaves(sql), operator) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Over is an operator that reads a leaf as it is for one of its inputs.
+func Over(o compile.Stateful, input int, leaf string) compile.Stateful {
+	sql := "SELECT * FROM " + logical.Leaf(leaf)
+	if a, ok := o.(compile.Aggregate); ok {
+		part := *a.Aggregate
+		part.Input = sql
+		a.Aggregate = &part
+		return a
+	}
+	k := o.(compile.Keyed)
+	part := *k.Keyed
+	part.Inputs = slices.Clone(part.Inputs)
+	part.Inputs[input].SQL = sql
+	k.Keyed = &part
+	return k
+}
+
+// Result is where a relation's own rows come from, when they are not computed.
+func (p Plan) Result() *evolve.Rows {
+	origin := p.Carry.Operators[compile.ResultID]
+	if origin.Keep == "" {
+		return origin.Result
+	}
+	rows := &evolve.Rows{Operator: origin.Keep, Store: evolve.ByContent, Columns: compile.Numbered("c", len(p.Program.Columns))}
+	if p.Program.AppendOnly {
+		rows.Store = evolve.InOrder
+	}
+	for _, c := range p.Program.Columns {
+		rows.Types = append(rows.Types, c.Type)
+	}
+	return rows
+}
+
+// As reads rows with columns c0, c1, … as a relation of the given columns.
+func As(rows string, columns batch.Schema) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = fmt.Sprintf("CAST(c%d AS %s) AS %s", i, c.Type, bound.Ident(c.Name))
+	}
+	return "(SELECT " + strings.Join(list, ", ") + " FROM " + rows + ")"
+}
+
+// Given are the rows that a keyed operator gives: those it remembers, where they may depend on their order, else its inputs, over
+// which its body runs. shown is the prefix of the former.
+func Given(k compile.Keyed, shown int) []evolve.Rows {
+	if k.Unstable {
+		return []evolve.Rows{{Operator: k.ID, Store: evolve.ByKey, Input: shown, Types: k.OutputTypes, Columns: compile.Numbered("c", len(k.OutputTypes))}}
+	}
+	out := make([]evolve.Rows, len(k.Inputs))
+	for i, types := range k.InputTypes {
+		out[i] = evolve.Rows{Operator: k.ID, Store: evolve.ByKey, Input: i, Types: types, Columns: compile.Numbered("c", len(types))}
+	}
+	return out
+}
