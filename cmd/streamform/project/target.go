@@ -71,7 +71,7 @@ func summaryOf(s host.Summary) apply.Summary {
 func resource(r state.Resource) host.Resource {
 	out := host.Resource{Addr: r.Addr, Value: r.Attributes, Generation: r.Generation}
 	if rel := r.Relation; rel != nil {
-		out.Relation = &host.Relation{ID: r.ID, Columns: rel.Columns, Sides: rel.Sides, AppendOnly: rel.AppendOnly, Key: rel.Key, Reads: rel.Reads, Identity: rel.Identity, ID: r.ID}
+		out.Relation = &host.Relation{ID: r.ID, Columns: rel.Columns, Sides: rel.Sides, AppendOnly: rel.AppendOnly, Key: rel.Key, Reads: rel.Reads, Identity: rel.Identity}
 	}
 	return out
 }
