@@ -82,9 +82,10 @@ type Job struct {
 	outbox    []parcel   // decided, not delivered
 	delivered []delivery // delivered, not yet dropped from the store
 	receipts  map[string]Receipt
-	counters  map[string]Counters // by ID of relations and sinks
-	lastBegun time.Time           // of the last epoch reported
-	reported  time.Time           // when Report was last called
+	counters  map[string]Counters    // by ID of relations and sinks
+	clocks    map[string]clockRecord // by ID of relations whose Program is Temporal
+	lastBegun time.Time              // of the last epoch reported
+	reported  time.Time              // when Report was last called
 }
 
 // reader is a source and what the job knows of it.
@@ -138,6 +139,9 @@ func (j *Job) load() error {
 		if j.counters[r.ID], err = ReadCounters(view, r.ID); err != nil {
 			return err
 		}
+	}
+	if err := j.loadClocks(view); err != nil {
+		return err
 	}
 	for _, s := range append(slices.Clone(j.Sinks), j.Beside...) {
 		if j.counters[s.ID], err = ReadCounters(view, s.ID); err != nil {

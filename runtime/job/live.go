@@ -16,7 +16,7 @@ import (
 const quickRedos = 3
 
 // advance runs one epoch over files up to the given ends (nil: all that is known) until it is committed and delivered. It
-// reports whether there was one.
+// reports whether there was one, and another may follow: not after one that only the clock asked for.
 func (j *Job) advance(ctx context.Context, ends map[string]int64) (bool, error) {
 	var o *outcome
 	err := j.persist(ctx, func(ctx context.Context) error {
@@ -34,7 +34,7 @@ func (j *Job) advance(ctx context.Context, ends map[string]int64) (bool, error) 
 	}
 	o.spent[commitOffsets] = j.Now().Sub(began)
 	j.report(j.progress(o))
-	return true, nil
+	return !o.tick, nil
 }
 
 // redo repeats an epoch whose files moved, a few times at once.
@@ -53,8 +53,8 @@ func (j *Job) redo(epoch func() error) error {
 // attempt chooses, computes and commits one epoch; a nil outcome means that there was nothing to read.
 func (j *Job) attempt(ctx context.Context, ends map[string]int64) (*outcome, error) {
 	began := j.Now()
-	intakes, err := j.chooseNew(ctx, ends)
-	if err != nil || intakes == nil {
+	intakes, read, err := j.chooseNew(ctx, ends)
+	if err != nil || !read && !j.lapsed() {
 		return nil, err
 	}
 	chosen := j.Now().Sub(began)
@@ -62,24 +62,23 @@ func (j *Job) attempt(ctx context.Context, ends map[string]int64) (*outcome, err
 	if err != nil {
 		return nil, err
 	}
-	o.begun, o.spent[latestOffset] = began, chosen
-	var read []admitted
+	o.begun, o.spent[latestOffset], o.tick = began, chosen, !read
+	var all []admitted
 	err = j.commit(o, func(b *store.Batch) error {
-		read, err = j.admit(o, b)
+		all, err = j.admit(o, b)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range read {
+	for _, a := range all {
 		a.settle()
 	}
 	return o, nil
 }
 
-// chooseNew takes unread files of every source; nil when there are none and no relation waits for its first epoch.
-func (j *Job) chooseNew(ctx context.Context, ends map[string]int64) ([]intake, error) {
-	intakes := []intake{}
+// chooseNew takes unread files of every source; there is nothing to do when there are none and no relation waits for its first epoch.
+func (j *Job) chooseNew(ctx context.Context, ends map[string]int64) (intakes []intake, todo bool, err error) {
 	files := 0
 	for _, r := range j.sources {
 		to := r.ledger.last
@@ -88,17 +87,14 @@ func (j *Job) chooseNew(ctx context.Context, ends map[string]int64) ([]intake, e
 		}
 		in, err := j.choose(ctx, span{reader: r, from: r.seen, to: to})
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
 		if files += len(in.records); len(in.records) == 0 {
 			r.seen = max(r.seen, in.to)
 		}
 		intakes = append(intakes, in)
 	}
-	if files == 0 && !j.uncomputed(j.Relations) {
-		return nil, nil
-	}
-	return intakes, nil
+	return intakes, files > 0 || j.uncomputed(j.Relations), nil
 }
 
 // uncomputed reports whether a relation that has rows before any input has come was not computed yet.
@@ -298,7 +294,7 @@ func (j *Job) follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		next = j.Trigger.next(began, j.Now(), more)
+		next = j.awake(j.Trigger.next(began, j.Now(), more), began)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 //	led/SOURCE/o/ORDINAL     Record
 //	led/SOURCE/p/PATHHASH    ordinal of the path's newest entry
 //	cnt/ID                   Counters of a relation or sink
+//	clk/ID                   clockRecord of a relation whose rows the clock changes
 //	rcp/SINK                 receiptRecord of the last delivery
 //
 // SOURCE, SINK and ID are the IDs of generations. Numbers in keys are 16 hexadecimal digits.
@@ -117,7 +118,7 @@ func SetEpoch(b *store.Batch, pipeline string, epoch int64) error {
 
 // Forget removes everything kept under the ID of a generation: its ledger, position, sums and receipts.
 func Forget(v *store.View, b *store.Batch, id string) error {
-	for _, key := range []string{"src/" + id, "cnt/" + id, "rcp/" + id} {
+	for _, key := range []string{"src/" + id, "cnt/" + id, "clk/" + id, "rcp/" + id} {
 		b.DeleteMeta(key)
 	}
 	return v.MetaPrefix("led/"+id+"/", func(key string, _ []byte) error {
