@@ -11,6 +11,7 @@ import (
 	"github.com/streamform/streamform/cmd/streamform/project"
 	"github.com/streamform/streamform/cmd/streamform/view"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/render"
 	"github.com/streamform/streamform/lang/schema"
 )
 
@@ -34,6 +35,7 @@ func (c *cli) planCommand() *cobra.Command {
 	cmd.Flags().StringArrayVar(&p.previews, "preview", nil, "Shows which rows of this `address`, a stream or view, would differ on a sample of its sources; may be given several times")
 	cmd.Flags().StringVar(&p.previewBytes, "preview-bytes", "16MB", "Reads at most this `size` of each source for -preview, though one file at least")
 	cmd.Flags().StringVar(&p.outFile, "out", "", "Saves the plan to this `file`, to be given to apply")
+	cmd.Flags().BoolVar(&p.markdown, "markdown", false, "Prints the plan as Markdown, for a comment on a pull request, and everything else on standard error")
 	cmd.Flags().BoolVar(&p.detailed, "detailed-exitcode", false, "Exits with 0 when there is nothing to do, 1 after an error, 2 when there are changes here or outside of streamform")
 	return cmd
 }
@@ -72,12 +74,15 @@ type planOptions struct {
 	planning
 	outFile, previewBytes string
 	previews              []string
-	detailed              bool
+	detailed, markdown    bool
 }
 
 func (c *cli) plan(p planOptions) error {
 	if err := p.check(); err != nil {
 		return err
+	}
+	if p.markdown && p.json {
+		return misuse{summary: "Incompatible output options", detail: "-markdown and -json cannot be given together."}
 	}
 	sample, err := schema.ParseSize(p.previewBytes)
 	if err != nil {
@@ -86,6 +91,10 @@ func (c *cli) plan(p planOptions) error {
 	debug.SetGCPercent(planGC)
 	s := c.begin(p.looks, p.options())
 	defer s.Close()
+	if p.markdown {
+		s.markdown = c.out
+		s.out = s.errOut
+	}
 	ctx, stop := s.interruptible(context.Background(), "Stopping operation...")
 	defer stop()
 	if err := s.lock(ctx, p.locking, "OperationTypePlan"); err != nil {
@@ -149,7 +158,7 @@ func (s *session) plan(ctx context.Context, p planning) (*plan.Plan, error) {
 		}
 		return nil, s.failed(s.report(ds, err))
 	}
-	if err := s.show.Plan(made); err != nil {
+	if err := s.showPlan(made); err != nil {
 		return nil, fmt.Errorf("showing the plan: %w", err)
 	}
 	if err := s.report(ds, nil); err != nil {
@@ -159,6 +168,14 @@ func (s *session) plan(ctx context.Context, p planning) (*plan.Plan, error) {
 		return nil, exit(1)
 	}
 	return made, nil
+}
+
+// showPlan prints a plan in the form that was asked for.
+func (s *session) showPlan(made *plan.Plan) error {
+	if s.markdown != nil {
+		return render.Markdown(s.markdown, made, render.Options{Kind: s.Kind})
+	}
+	return s.show.Plan(made)
 }
 
 // failed makes sure that a command without a result fails.

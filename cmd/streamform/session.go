@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -24,6 +25,8 @@ type session struct {
 	show   view.Operation // lines or text
 	lines  *view.Lines    // set when programs read along
 	text   *view.Text     // set otherwise
+	// markdown is where a plan is printed as Markdown; nil: as text or lines. Everything else goes to standard error then.
+	markdown io.Writer
 }
 
 // open prepares a command on the project in the working directory.

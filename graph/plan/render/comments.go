@@ -70,10 +70,10 @@ func flat(s string) string {
 func (t *text) denials(c plan.Change) {
 	for _, d := range c.Denials {
 		if d.Waived {
-			t.line("  # (let through once by -allow: it %s, plan_policy %q)", d.Reason, d.Policy)
+			t.line("  # (let through once by -allow: it %s, plan_policy %q)", flat(d.Reason), d.Policy)
 			continue
 		}
-		t.line("  # (%s by plan_policy %q: it %s)", t.paint(bold+red, "denied"), d.Policy, d.Reason)
+		t.line("  # (%s by plan_policy %q: it %s)", t.paint(bold+red, "denied"), d.Policy, flat(d.Reason))
 	}
 }
 
