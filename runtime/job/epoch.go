@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -28,8 +27,6 @@ type section struct {
 type outcome struct {
 	section
 	epoch   int64
-	clock   int64 // see Work.Now
-	tick    bool  // nothing was read: the clock alone changes rows
 	begun   time.Time
 	result  *query.Result
 	parcels []parcel // in the order they are to be delivered
@@ -39,7 +36,7 @@ type outcome struct {
 // compute runs a section and checks that its files stayed as they were; after a failure,
 // too: a file that went away explains it better than the engine does.
 func (j *Job) compute(ctx context.Context, s section) (*outcome, error) {
-	o := &outcome{section: s, epoch: j.epoch + 1, clock: j.clock(), begun: j.Now(), spent: spans{}}
+	o := &outcome{section: s, epoch: j.epoch + 1, begun: j.Now(), spent: spans{}}
 	err := j.run(ctx, o, false)
 	if errors.Is(err, query.ErrCareful) {
 		err = j.run(ctx, o, true)
@@ -65,8 +62,10 @@ func (o *outcome) countParcels() {
 	for name, n := range o.result.Relations {
 		counts[name] = n
 	}
-	for i := range o.parcels {
-		o.parcels[i].Rows = counts[o.parcels[i].from]
+	for i, p := range o.parcels {
+		if o.parcels[i].Rows = counts[p.from]; p.overwrite && p.Staged.Rows.Inserted >= 0 {
+			o.parcels[i].Rows = p.Staged.Rows
+		}
 	}
 	o.parcels = slices.DeleteFunc(o.parcels, func(p parcel) bool { return p.Rows == (batch.Counts{}) && !p.overwrite })
 }
@@ -75,7 +74,7 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 	view := j.Store.View()
 	defer view.Close()
 	o.parcels = nil
-	work := j.work(o, careful)
+	work := query.Work{Careful: careful, Measure: j.Measure, Clock: j.Now}
 	for _, in := range o.intakes {
 		input := query.Input{Relation: in.reader.Addr.Name, Scan: in.reader.Scan, Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Name)}
 		for _, r := range in.records {
@@ -150,7 +149,11 @@ func (j *Job) stage(ctx context.Context, s Sink, d connector.Delivery, st connec
 	if err != nil {
 		return parcel{}, j.failure(s.Addr.String(), fmt.Errorf("staging for %s: %w", s.Addr, err))
 	}
-	return parcel{Sink: s.ID, Address: s.Addr, Epoch: d.Epoch, Staged: staged, Rows: d.Counts, from: s.From, overwrite: s.Overwrite}, nil
+	rows := d.Counts
+	if s.Overwrite {
+		rows = staged.Rows
+	}
+	return parcel{Sink: s.ID, Address: s.Addr, Epoch: d.Epoch, Staged: staged, Rows: rows, from: s.From, overwrite: s.Overwrite}, nil
 }
 
 // stager is the engine as a sink sees it.
@@ -177,10 +180,6 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 			return fmt.Errorf("committing epoch %d of %s: %w", o.epoch, j.Name, err)
 		}
 	}
-	clocks, err := o.writeClocks(b)
-	if err != nil {
-		return err
-	}
 	counters := j.count(o)
 	for id, c := range counters {
 		if err := writeJSON(b, "cnt/"+id, c); err != nil {
@@ -200,8 +199,9 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 	if err := j.commitBatch(b); err != nil {
 		return fmt.Errorf("committing epoch %d of %s: %w", o.epoch, j.Name, err)
 	}
-	maps.Copy(j.counters, counters)
-	maps.Copy(j.clocks, clocks)
+	for id, c := range counters {
+		j.counters[id] = c
+	}
 	j.epoch, j.pace = o.epoch, pace
 	j.outbox = append(j.outbox, o.parcels...)
 	o.spent[walCommit] = j.Now().Sub(began)

@@ -49,28 +49,6 @@ func (t *target) append(ctx context.Context) (*deltalake.Transaction, error) {
 	return tx, nil
 }
 
-// overwrite replaces all rows. Where the table holds equal rows already only the delivery is recorded, for
-// the generation's next one to find.
-func (t *target) overwrite(ctx context.Context) (*deltalake.Transaction, error) {
-	tx := t.transaction("WRITE", map[string]string{"mode": "Overwrite"})
-	tx.ReadWholeTable = true
-	rows, err := t.rows(t.delivery.Change.Inserted)
-	if err != nil {
-		return nil, err
-	}
-	if t.snap != nil && t.metadata == nil {
-		live, err := t.scan(ctx, t.files)
-		if err != nil {
-			return nil, err
-		}
-		if same, err := t.same(ctx, rows, live); err != nil || same {
-			return tx, err
-		}
-	}
-	t.remove(tx, t.files)
-	return tx, t.write(ctx, tx, rows)
-}
-
 // replace writes the whole view anew: what the table holds, without the rows taken back, and with the new ones.
 func (t *target) replace(ctx context.Context) (*deltalake.Transaction, error) {
 	d := t.delivery

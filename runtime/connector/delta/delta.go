@@ -135,6 +135,9 @@ func (s *sink) Stage(ctx context.Context, d connector.Delivery, st connector.Sta
 	if err != nil {
 		return connector.Staged{}, fmt.Errorf("writing the payload of %s: %w", d.Sink, err)
 	}
+	if d.Overwrite { // what the table held already does not count
+		d.Counts = target.delivery.Counts
+	}
 	if d.Counts.Inserted < 0 { // an append has counted them by writing them
 		d.Counts.Inserted = target.written
 	}
