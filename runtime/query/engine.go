@@ -136,20 +136,6 @@ type DataError struct {
 
 func (e *DataError) Error() string { return e.Relation + ": " + e.Summary + ": " + e.Detail }
 
-// count returns how many rows a relation has.
-func (e *Engine) count(ctx context.Context, relation string) (int64, error) {
-	if n, known := e.Rows(relation); known {
-		return n, nil
-	}
-	var n int64
-	text, err := e.Conn.Value(ctx, "SELECT CAST(count(*) AS VARCHAR) FROM "+relation)
-	if err != nil {
-		return 0, err
-	}
-	_, err = fmt.Sscan(text, &n)
-	return n, err
-}
-
 // Held is a view as it stands: its program and its operators' memory.
 type Held struct {
 	Relation string

@@ -67,7 +67,7 @@ func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 const smallBytes = 8 << 20
 
 func (w Work) small(most int64) bool {
-	if w.Careful || slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Former != nil }) {
+	if w.Careful || slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Former != nil || s.Seed != nil }) {
 		return false
 	}
 	bytes := int64(0)

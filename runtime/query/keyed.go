@@ -121,42 +121,11 @@ func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) 
 	if len(d.removed) == 0 {
 		d.minus = ""
 	}
-	if d.cancel(); len(d.added) == 0 && len(d.removed) == 0 {
+	// Rows that cancel out stay in both tables, where what they are joined with cancels out as well.
+	if memory.Cancel(d.added, d.removed); len(d.added) == 0 && len(d.removed) == 0 {
 		return nil, nil
 	}
 	return d, nil
-}
-
-// cancel forgets rows that are both taken back and inserted: changes of columns the operator does not read. They
-// stay in both tables, where what they are joined with cancels out as well.
-func (d *keyedDelta) cancel() {
-	for key, gone := range d.removed {
-		count := make(map[string]int, len(gone))
-		for _, row := range gone {
-			count[string(row)]++
-		}
-		added := slices.DeleteFunc(d.added[key], func(row []byte) bool {
-			count[string(row)]--
-			return count[string(row)] >= 0
-		})
-		var removed [][]byte
-		for _, row := range gone {
-			if count[string(row)] > 0 {
-				count[string(row)]--
-				removed = append(removed, row)
-			}
-		}
-		setRows(d.added, key, added)
-		setRows(d.removed, key, removed)
-	}
-}
-
-func setRows(m map[string][][]byte, key string, rows [][]byte) {
-	if len(rows) == 0 {
-		delete(m, key)
-		return
-	}
-	m[key] = rows
 }
 
 // sideRows makes a table of keys and rows and groups the encoded rows by key.

@@ -1,10 +1,7 @@
 package query
 
 import (
-	"bytes"
 	"context"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/query/compile"
@@ -32,7 +29,7 @@ func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, key
 			return err
 		}
 	}
-	dropUnchanged(rows, removed)
+	memory.DropUnchanged(rows, removed)
 	m, err := shown.Change(rows, removed, nil)
 	if err != nil {
 		return err
@@ -55,17 +52,4 @@ func (r *keyedRun) outputKeys() []string {
 // shownRows reads a table of keys and output rows without the keys.
 func (r *keyedRun) shownRows(table string) string {
 	return "(SELECT " + strings.Join(compile.Numbered("c", len(r.k.OutputTypes)), ", ") + " FROM " + table + ")"
-}
-
-// dropUnchanged leaves out the keys whose rows are the same on both sides.
-func dropUnchanged(added, removed map[string][][]byte) {
-	for _, k := range slices.Collect(maps.Keys(added)) {
-		a, b := slices.Clone(added[k]), slices.Clone(removed[k])
-		slices.SortFunc(a, bytes.Compare)
-		slices.SortFunc(b, bytes.Compare)
-		if slices.EqualFunc(a, b, bytes.Equal) {
-			delete(added, k)
-			delete(removed, k)
-		}
-	}
 }

@@ -230,6 +230,9 @@ func (e *Engine) held(ctx context.Context, h Held) (string, error) {
 	return side(p.Final, stored, func(c *change) string { return c.inserted })
 }
 
+// tableBatch bounds the rows of one INSERT.
+const tableBatch = 200
+
 func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
 	table, err := e.Empty(ctx, compile.ColumnList(t.Columns))
 	if err != nil {
@@ -237,7 +240,7 @@ func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
 	}
 	rows := t.Rows
 	for len(rows) > 0 {
-		n := min(len(rows), setAsideBatch)
+		n := min(len(rows), tableBatch)
 		values := make([]string, n)
 		for i, r := range rows[:n] {
 			cells := make([]string, len(r))
@@ -275,7 +278,7 @@ func (e *Engine) load(ctx context.Context, h Held, fn func(context.Context, batc
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", h.Relation, err)
 	}
-	n, err := e.count(ctx, table)
+	n, err := e.Count(ctx, table)
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", h.Relation, err)
 	}

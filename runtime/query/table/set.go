@@ -142,6 +142,20 @@ func (s *Set) Rows(name string) (int64, bool) {
 	return t.Rows(), true
 }
 
+// Count returns how many rows a relation has.
+func (s *Set) Count(ctx context.Context, relation string) (int64, error) {
+	if n, known := s.Rows(relation); known {
+		return n, nil
+	}
+	var n int64
+	text, err := s.Conn.Value(ctx, "SELECT CAST(count(*) AS VARCHAR) FROM "+relation)
+	if err != nil {
+		return 0, err
+	}
+	_, err = fmt.Sscan(text, &n)
+	return n, err
+}
+
 // Integers visits a BIGINT column without NULLs of a table, given by name and position.
 func (s *Set) Integers(ctx context.Context, table, column string, at int, fn func(int64)) error {
 	if t, ok := s.kept[table]; ok {
