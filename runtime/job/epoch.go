@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -27,6 +28,8 @@ type section struct {
 type outcome struct {
 	section
 	epoch   int64
+	clock   int64 // see Work.Now
+	tick    bool  // nothing was read: the clock alone changes rows
 	begun   time.Time
 	result  *query.Result
 	parcels []parcel // in the order they are to be delivered
@@ -36,7 +39,7 @@ type outcome struct {
 // compute runs a section and checks that its files stayed as they were; after a failure,
 // too: a file that went away explains it better than the engine does.
 func (j *Job) compute(ctx context.Context, s section) (*outcome, error) {
-	o := &outcome{section: s, epoch: j.epoch + 1, begun: j.Now(), spent: spans{}}
+	o := &outcome{section: s, epoch: j.epoch + 1, clock: j.clock(), begun: j.Now(), spent: spans{}}
 	err := j.run(ctx, o, false)
 	if errors.Is(err, query.ErrCareful) {
 		err = j.run(ctx, o, true)
@@ -74,7 +77,7 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 	view := j.Store.View()
 	defer view.Close()
 	o.parcels = nil
-	work := query.Work{Careful: careful, Measure: j.Measure, Clock: j.Now}
+	work := j.work(o, careful)
 	for _, in := range o.intakes {
 		input := query.Input{Relation: in.reader.Addr.Name, Scan: in.reader.Scan, Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Name)}
 		for _, r := range in.records {
@@ -180,6 +183,10 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 			return fmt.Errorf("committing epoch %d of %s: %w", o.epoch, j.Name, err)
 		}
 	}
+	clocks, err := o.writeClocks(b)
+	if err != nil {
+		return err
+	}
 	counters := j.count(o)
 	for id, c := range counters {
 		if err := writeJSON(b, "cnt/"+id, c); err != nil {
@@ -199,9 +206,8 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 	if err := j.commitBatch(b); err != nil {
 		return fmt.Errorf("committing epoch %d of %s: %w", o.epoch, j.Name, err)
 	}
-	for id, c := range counters {
-		j.counters[id] = c
-	}
+	maps.Copy(j.counters, counters)
+	maps.Copy(j.clocks, clocks)
 	j.epoch, j.pace = o.epoch, pace
 	j.outbox = append(j.outbox, o.parcels...)
 	o.spent[walCommit] = j.Now().Sub(began)
