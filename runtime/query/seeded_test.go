@@ -2,6 +2,7 @@ package query_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -108,7 +109,11 @@ func (l *life) edit(sql string) (evolve.Evolution, bool) {
 		}
 	}
 	seeded := next
-	seeded.Seed = &query.Seed{Carry: *e.Carry, Memory: func(operator string) query.Memory {
+	plan, err := json.Marshal(e.Carry)
+	require.NoError(l.t, err)
+	var carry evolve.Carry
+	require.NoError(l.t, json.Unmarshal(plan, &carry))
+	seeded.Seed = &query.Seed{Carry: carry, Memory: func(operator string) query.Memory {
 		require.Contains(l.t, before, operator, "%s: nothing was remembered", sql)
 		return before[operator]
 	}}
@@ -241,5 +246,37 @@ func editsToTry() map[string][]string {
 		"full refresh": {
 			"SELECT k, n FROM w", "SELECT k, n FROM w LIMIT 1000", "SELECT k, s FROM w LIMIT 1001", "SELECT k, sum(n) AS n FROM w GROUP BY ALL",
 		},
+	}
+}
+
+// TestWiderColumns: columns of a source get types that hold more; partials and rows follow.
+func TestWiderColumns(t *testing.T) {
+	c := newCompiler(t)
+	for name, sql := range map[string]string{
+		"aggregate": "SELECT v, count(*) AS n, sum(v) AS s, min(d) AS lo, max(d) AS hi, avg(d) AS a FROM t WHERE v IS NOT NULL GROUP BY ALL",
+		"rows":      "SELECT k, median(d) AS m, max(v) AS hi FROM t GROUP BY ALL",
+		"window":    "SELECT id, v, d FROM t QUALIFY row_number() OVER (PARTITION BY k ORDER BY v DESC, seq) <= 2",
+		"linear":    "SELECT id, v, d FROM t WHERE v IS NOT NULL",
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := newLife(t, c, 1)
+			defer l.close()
+			l.steps = nil
+			l.begin(sql)
+			for range 3 {
+				l.feed()
+			}
+			l.scan.Columns = itemColumns()
+			l.scan.Columns[3].Type, l.scan.Columns[4].Type, l.scan.Columns[0].Type = "BIGINT", "DECIMAL(20,3)", "HUGEINT"
+			e, ok := l.edit(sql)
+			require.True(t, ok, "%+v", e)
+			require.NotEqual(t, evolve.Noop, e.Class)
+			for range 3 {
+				want := l.batch("v", map[string]string{"v": sql}, []string{"v"}, l.files)
+				require.Equal(t, want, l.rows("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM v"))
+				l.sameAsReplay(sql)
+				l.feed()
+			}
+		})
 	}
 }

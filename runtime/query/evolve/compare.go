@@ -36,7 +36,7 @@ func Compare(before, after *compile.Program, held Held) Evolution {
 // sameQuery reports that two programs mean the same and remember it in the same form.
 func sameQuery(before, after *compile.Program) bool {
 	return before.Identity == after.Identity && before.Stream == after.Stream && before.AppendOnly == after.AppendOnly &&
-		(before.FullRefresh == "") == (after.FullRefresh == "") && maps.Equal(before.AppendRead, after.AppendRead)
+		(before.FullRefresh == "") == (after.FullRefresh == "") && (before.FullRefresh == "" || maps.Equal(before.AppendRead, after.AppendRead))
 }
 
 // comparison is one under way.

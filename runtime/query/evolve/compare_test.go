@@ -126,13 +126,13 @@ func TestAggregateEdits(t *testing.T) {
 func TestKeyedEdits(t *testing.T) {
 	median := "SELECT time_bucket(INTERVAL 1 MINUTE, ts) AS w, median(price) AS m FROM valid GROUP BY ALL"
 	run(t, []edit{
-		{name: "70 wider buckets", before: median, after: replaced(median, "1 MINUTE", "5 MINUTE"), class: evolve.RebuildFromState, reason: "computed from the rows that sf$op1 holds", fates: "rebuilt rebuilt"},
+		{name: "70 wider buckets", before: median, after: replaced(median, "1 MINUTE", "5 MINUTE"), class: evolve.RebuildFromState, reason: "computed from the rows that the aggregate holds", fates: "rebuilt rebuilt"},
 		{name: "70 narrower buckets", before: replaced(median, "1 MINUTE", "5 MINUTE"), after: median, class: evolve.RebuildFromState, fates: "rebuilt rebuilt"},
 		{name: "70 other partials", before: median, after: replaced(median, "median", "sum"), class: evolve.RebuildFromState, fates: "rebuilt new"},
 		{name: "75 more rows", before: top3, after: replaced(top3, "<= 3", "<= 5"), class: evolve.RebuildFromState, reason: "computed from the operators below it", fates: "kept rebuilt"},
-		{name: "75 another order", before: top3, after: replaced(top3, "price DESC", "n DESC"), class: evolve.RebuildFromState, reason: "computed from the rows that sf$op1 holds", fates: "rebuilt rebuilt"},
+		{name: "75 another order", before: top3, after: replaced(top3, "price DESC", "n DESC"), class: evolve.RebuildFromState, reason: "computed from the rows that the window holds", fates: "rebuilt rebuilt"},
 		{name: "75 another partition", before: top3, after: replaced(top3, "PARTITION BY user_id", "PARTITION BY user_id, url"), class: evolve.RebuildFromState, fates: "rebuilt rebuilt"},
-		{name: "76 left join", before: named, after: replaced(named, "JOIN", "LEFT JOIN"), class: evolve.RebuildFromState, reason: "computed from the rows that sf$op1 holds", fates: "rebuilt rebuilt"},
+		{name: "76 left join", before: named, after: replaced(named, "JOIN", "LEFT JOIN"), class: evolve.RebuildFromState, reason: "computed from the rows that the join holds", fates: "rebuilt rebuilt"},
 		{name: "76 a condition", before: named, after: replaced(named, "USING (user_id)", "ON s.user_id = u.user_id AND s.total > length(u.name)"), class: evolve.RebuildFromState, fates: "rebuilt rebuilt"},
 		{name: "77 a column of a view", before: named, after: replaced(named, "u.name", "u.name, u.town"), class: evolve.RebuildFromState, reason: "the rows of users", fates: "rebuilt rebuilt"},
 		{name: "78 a column of a stream", before: "SELECT v.url, u.name FROM valid v JOIN users u USING (user_id)", after: "SELECT v.url, v.price, u.name FROM valid v JOIN users u USING (user_id)", class: evolve.ReplayFromSource, reason: "price is not among what is held", fates: "replayed replayed"},
@@ -152,6 +152,7 @@ func TestLinearEdits(t *testing.T) {
 		{name: "more rows", before: "SELECT url FROM valid WHERE user_id > 3", after: "SELECT url FROM valid", class: evolve.ReplayFromSource, reason: "user_id > 3", fates: "replayed"},
 		{name: "more columns", before: "SELECT url FROM valid", after: "SELECT url, price FROM valid", class: evolve.ReplayFromSource, reason: "price is not among what is held", fates: "replayed"},
 		{name: "a view on a view", before: "SELECT total FROM spend", after: "SELECT w, total FROM spend", class: evolve.RebuildFromState, reason: "the rows of spend", fates: "rebuilt"},
+		{name: "ORDER BY", before: "SELECT url FROM valid", after: "SELECT url FROM valid ORDER BY url", class: evolve.Noop},
 		{name: "22 a column nobody reads", before: "SELECT url FROM valid", after: "SELECT url FROM valid", columns: func(s batch.Schema) batch.Schema {
 			return append(s, batch.Column{Name: "extra", Type: "INTEGER"})
 		}, class: evolve.Noop},

@@ -29,7 +29,7 @@ func rowsHeld(p *compile.Program, ws []widening) []heldRows {
 			continue
 		}
 		for i, in := range k.Inputs {
-			add(Rows{Operator: k.ID, Store: ByKey, Input: i, Types: k.InputTypes[i]}, in.Form, "the rows that "+k.ID+" holds")
+			add(Rows{Operator: k.ID, Store: ByKey, Input: i, Types: k.InputTypes[i]}, in.Form, "the rows that the "+k.Kind+" holds")
 		}
 	}
 	if p.FullRefresh != "" {
