@@ -176,6 +176,9 @@ func (g *generator) membership(l relation, depth int) string {
 	if test == "" {
 		test = "EXISTS (SELECT 1 FROM " + r.sql + g.where(r.columns) + ")"
 	}
+	if t, ok := g.memberOfRows(l, r); ok && g.chance(3) {
+		test = t
+	}
 	if g.chance(3) {
 		return fmt.Sprintf("SELECT %s, %s AS m FROM %s", g.items(l.columns, 1), test, l.sql)
 	}
@@ -183,6 +186,26 @@ func (g *generator) membership(l relation, depth int) string {
 		test += " OR " + g.predicate(l.columns)
 	}
 	return fmt.Sprintf("SELECT * FROM %s WHERE %s", l.sql, test)
+}
+
+// memberOfRows is IN with several columns, or IN, ANY and ALL with a subquery that the outer row narrows.
+func (g *generator) memberOfRows(l, r relation) (string, bool) {
+	var equal [][2]string
+	for _, a := range l.columns {
+		for _, b := range r.columns {
+			if a.Type == b.Type && kindOf(a.Type) != "map" {
+				equal = append(equal, [2]string{a.Name, b.Name})
+			}
+		}
+	}
+	if len(equal) == 0 {
+		return "", false
+	}
+	x, y := equal[g.IntN(len(equal))], equal[g.IntN(len(equal))]
+	if g.chance(2) {
+		return fmt.Sprintf("(%s, %s)%s (SELECT %s, %s FROM %s%s)", x[0], y[0], g.pick(" IN", " NOT IN"), x[1], y[1], r.sql, g.where(r.columns)), true
+	}
+	return fmt.Sprintf("%s%s (SELECT %s FROM %s WHERE %s%s%s)", x[0], g.pick(" IN", " NOT IN", " > ANY", " <= ALL", " <> ANY"), x[1], r.sql, y[1], g.pick(" = ", " <= ", " IS NOT DISTINCT FROM "), y[0]), true
 }
 
 func (g *generator) windows(r relation, _ int) string {

@@ -98,3 +98,11 @@ func (f Filter) TakeClocks() (rest *Filter, clocked []*Expr) {
 	}
 	return &f, clocked
 }
+
+// ClockError is a place of a query that asks for the time where no filter can be made of it.
+type ClockError struct {
+	Place  int    // which of the query's places
+	Reason string // what is in the way, and how to write it: whole sentences
+}
+
+func (e *ClockError) Error() string { return e.Reason }

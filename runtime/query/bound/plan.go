@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // Op is one step of a bound plan, as json_serialize_plan of DuckDB 1.5 writes it. Columns are positions in
@@ -43,6 +44,10 @@ type Op struct {
 	LimitVal          Bound           `json:"limit_val"`
 	OffsetVal         Bound           `json:"offset_val"`
 	Projections       []uint64        `json:"projections"`
+	MarkTypes         []Type          `json:"mark_types"`   // of the correlated columns of a MARK join, whose conditions come first
+	ChunkTypes        []Type          `json:"chunk_types"`  // of a DELIM_GET's columns
+	ExprTypes         []Type          `json:"expr_types"`   // of a VALUES' columns
+	ResultTypes       []Type          `json:"return_types"` // of an EMPTY_RESULT's columns
 
 	// Stored names the operator whose output this leaf reads; set by Split.
 	Stored string `json:"-"`
@@ -50,14 +55,19 @@ type Op struct {
 	StoredColumns int `json:"-"`
 }
 
-// expressions are a step's expressions. VALUES has rows of them instead, which are left out.
+// expressions are a step's expressions; of VALUES, those of one row after the other.
 type expressions []*Expr
 
 func (e *expressions) UnmarshalJSON(data []byte) error {
-	if text := bytes.TrimSpace(data); bytes.HasPrefix(text, []byte("[[")) {
-		return nil
+	if text := bytes.TrimSpace(data); !bytes.HasPrefix(text, []byte("[[")) {
+		return json.Unmarshal(data, (*[]*Expr)(e))
 	}
-	return json.Unmarshal(data, (*[]*Expr)(e))
+	var rows [][]*Expr
+	if err := json.Unmarshal(data, &rows); err != nil {
+		return err
+	}
+	*e = slices.Concat(rows...)
+	return nil
 }
 
 // Condition is one comparison of a join; its sides count columns from their own child.

@@ -9,6 +9,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/rewrite"
 	"github.com/streamform/streamform/runtime/query/statement"
 )
 
@@ -98,7 +99,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 		return err
 	}
 	if p.Temporal {
-		if op, err = logical.LiftClocks(op, doc); err != nil {
+		if op, err = rewrite.LiftClocks(op, doc); err != nil {
 			return err
 		}
 	}
@@ -107,7 +108,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 		return err
 	}
 	p.Identity = meaning
-	cut, err := logical.Cut(logical.Prune(bound.StripOrder(op)), storedPrefix, func(leaf string) bool { return p.AppendRead[leaf] })
+	cut, err := logical.Cut(rewrite.Marks(rewrite.Prune(bound.StripOrder(op))), storedPrefix, func(leaf string) bool { return p.AppendRead[leaf] })
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (c clocked) explain(err error) error {
 		return err
 	}
 	at, reason := c.places[0], ""
-	var clock *logical.ClockError
+	var clock *bound.ClockError
 	var refresh *bound.Unsupported
 	switch {
 	case errors.As(err, &clock):

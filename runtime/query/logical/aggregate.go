@@ -201,7 +201,7 @@ func (s *splitter) distinct(op *bound.Op) (*bound.Op, bool, error) {
 	}
 	groups, exprs := make([]string, in.Columns), make([]*bound.Expr, in.Columns)
 	for i := range groups {
-		groups[i], exprs[i] = column(i), ref(i)
+		groups[i], exprs[i] = column(i), bound.Ref(i)
 	}
 	return s.add(&Aggregate{Input: in.SQL, Groups: groups, groups: exprs, Retracts: retracts, Tree: child, Detail: "distinct rows"}, nil)
 }
@@ -394,7 +394,7 @@ func (s *splitter) groupingSets(op *bound.Op) (*bound.Op, bool, error) {
 	union := &bound.Op{Type: "LOGICAL_UNION", SetOpAll: true}
 	sets := op.GroupingSets
 	if len(sets) == 0 {
-		sets = [][]int{allOf(len(op.Groups))}
+		sets = [][]int{bound.Upto(len(op.Groups))}
 	}
 	for _, set := range sets {
 		arm := &bound.Op{Type: "LOGICAL_AGGREGATE_AND_GROUP_BY", Children: []*bound.Op{child}, Expressions: op.Expressions}
@@ -414,14 +414,6 @@ func (s *splitter) groupingSets(op *bound.Op) (*bound.Op, bool, error) {
 		union.Children = append(union.Children, project)
 	}
 	return s.split(union)
-}
-
-func allOf(n int) []int {
-	out := make([]int, n)
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }
 
 func groupOrNull(g *bound.Expr, i int, set []int) *bound.Expr {

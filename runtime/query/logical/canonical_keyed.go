@@ -145,7 +145,7 @@ func joinConditions(op *bound.Op, l, r canon) ([]string, error) {
 	both := canon{cols: append(slices.Clone(l.cols), r.cols...)}
 	var out []string
 	for _, c := range op.Conditions {
-		e := &bound.Expr{Class: "BOUND_COMPARISON", Type: c.Comparison, Left: c.Left, Right: shifted(c.Right, -len(l.cols))}
+		e := &bound.Expr{Class: "BOUND_COMPARISON", Type: c.Comparison, Left: c.Left, Right: c.Right.Shifted(-len(l.cols))}
 		preds, err := both.predicates(e)
 		if err != nil {
 			return nil, err

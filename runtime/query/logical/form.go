@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/streamform/streamform/runtime/query/bound"
 )
 
 // Form is the canonical form of rows: equal forms are equal rows. Its texts are SQL in which columns of relations and of
@@ -114,7 +116,7 @@ func (z *canonizer) identifyAggregate(o Operator) error {
 
 // sortPartials remembers partials in an order that does not depend on how the query is written.
 func (a *Aggregate) sortPartials() {
-	order := allOf(len(a.Partials))
+	order := bound.Upto(len(a.Partials))
 	slices.SortStableFunc(order, func(i, j int) int { return strings.Compare(a.Partials[i].Form, a.Partials[j].Form) })
 	at := map[string]string{}
 	sorted := make([]Partial, len(order))

@@ -12,7 +12,7 @@ func (s *splitter) join(op *bound.Op) (*bound.Op, bool, error) {
 		return nil, false, bound.UnsupportedOp(op)
 	}
 	if op.JoinType == "MARK" {
-		return s.mark(op)
+		return nil, false, bound.Unsupportedf(bound.ByMembership, "IN, ANY or ALL with rows of several columns that are not compared for equality, or with nested values")
 	}
 	if op.Type == "LOGICAL_COMPARISON_JOIN" && op.JoinType == "INNER" {
 		var err error
@@ -128,9 +128,9 @@ func (j *joinParts) conjuncts(e *bound.Expr) error {
 		n := len(j.left)
 		switch {
 		case within(e.Left, 0, n) && within(e.Right, n, n+len(j.right)):
-			return j.comparison(e.Left, shifted(e.Right, n), e.Type)
+			return j.comparison(e.Left, e.Right.Shifted(n), e.Type)
 		case within(e.Right, 0, n) && within(e.Left, n, n+len(j.right)):
-			return j.comparison(e.Right, shifted(e.Left, n), e.Type)
+			return j.comparison(e.Right, e.Left.Shifted(n), e.Type)
 		}
 	}
 	text, err := bound.Scope(append(slices.Clone(j.left), j.right...)).SQL(e)
@@ -143,49 +143,8 @@ func (j *joinParts) conjuncts(e *bound.Expr) error {
 
 // within reports whether an expression reads columns, all of them of [from, to).
 func within(e *bound.Expr, from, to int) bool {
-	refs := refs(e)
+	refs := e.Refs()
 	return len(refs) > 0 && !slices.ContainsFunc(refs, func(i int) bool { return i < from || i >= to })
-}
-
-func refs(e *bound.Expr) []int {
-	if e == nil {
-		return nil
-	}
-	if e.Class == "BOUND_REF" {
-		return []int{e.Index}
-	}
-	var out []int
-	for _, part := range append([]*bound.Expr{e.Child, e.Left, e.Right, e.Input, e.Lower, e.Upper, e.ElseExpr}, e.Children...) {
-		out = append(out, refs(part)...)
-	}
-	for _, c := range e.CaseChecks {
-		out = append(append(out, refs(c.When)...), refs(c.Then)...)
-	}
-	return out
-}
-
-// shifted counts an expression's columns from n on as from 0.
-func shifted(e *bound.Expr, n int) *bound.Expr {
-	if e == nil {
-		return nil
-	}
-	out := *e
-	if e.Class == "BOUND_REF" {
-		out.Index -= n
-		return &out
-	}
-	for _, part := range []**bound.Expr{&out.Child, &out.Left, &out.Right, &out.Input, &out.Lower, &out.Upper, &out.ElseExpr} {
-		*part = shifted(*part, n)
-	}
-	out.Children = nil
-	for _, c := range e.Children {
-		out.Children = append(out.Children, shifted(c, n))
-	}
-	out.CaseChecks = nil
-	for _, c := range e.CaseChecks {
-		out.CaseChecks = append(out.CaseChecks, bound.CaseCheck{When: shifted(c.When, n), Then: shifted(c.Then, n)})
-	}
-	return &out
 }
 
 // body writes the join over the two input leaves.

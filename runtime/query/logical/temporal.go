@@ -111,9 +111,9 @@ func (t *Temporal) add(e *bound.Expr, over bound.Scope) error {
 	case e.Class == "BOUND_COMPARISON":
 		return t.compare(e, place, over)
 	case e.Class == "BOUND_CONJUNCTION":
-		return &ClockError{Place: place, Reason: "A condition on the time stands under OR. Filter by each alternative in a query of its own, and put them together with UNION, or write the rest as another condition behind AND."}
+		return &bound.ClockError{Place: place, Reason: "A condition on the time stands under OR. Filter by each alternative in a query of its own, and put them together with UNION, or write the rest as another condition behind AND."}
 	}
-	return &ClockError{Place: place, Reason: "The condition on the time is no comparison."}
+	return &bound.ClockError{Place: place, Reason: "The condition on the time is no comparison."}
 }
 
 // compare adds a comparison of a value of the row with a function of the time, either way round.
@@ -125,10 +125,10 @@ func (t *Temporal) compare(e *bound.Expr, place int, over bound.Scope) error {
 		sign = strings.NewReplacer("<", ">", ">", "<").Replace(sign)
 	}
 	if !ok || !slices.Contains([]string{"<", "<=", ">", ">=", "="}, sign) {
-		return &ClockError{Place: place, Reason: fmt.Sprintf("The time is compared with %s; use <, <=, >, >=, = or BETWEEN.", sign)}
+		return &bound.ClockError{Place: place, Reason: fmt.Sprintf("The time is compared with %s; use <, <=, >, >=, = or BETWEEN.", sign)}
 	}
-	if len(row.Clocks()) > 0 || len(refs(clock)) > 0 {
-		return &ClockError{Place: place, Reason: "The time stands on the same side of the comparison as a column. Bring the columns to the other side: ts + lifetime > now() instead of ts > now() - lifetime, and ts > now() - INTERVAL 7 DAY instead of now() - ts < INTERVAL 7 DAY."}
+	if len(row.Clocks()) > 0 || len(clock.Refs()) > 0 {
+		return &bound.ClockError{Place: place, Reason: "The time stands on the same side of the comparison as a column. Bring the columns to the other side: ts + lifetime > now() instead of ts > now() - lifetime, and ts > now() - INTERVAL 7 DAY instead of now() - ts < INTERVAL 7 DAY."}
 	}
 	steps, err := clockSteps(clock, place)
 	if err != nil {
@@ -167,7 +167,7 @@ func nameOf(e *bound.Expr) string {
 	}
 	var names []string
 	for _, p := range e.Parts() {
-		if len(refs(p)) > 0 {
+		if len(p.Refs()) > 0 {
 			names = append(names, nameOf(p))
 		}
 	}
@@ -184,7 +184,7 @@ func ClockTypes() []string { return []string{"TIMESTAMP WITH TIME ZONE", "TIMEST
 func clockSteps(e *bound.Expr, place int) ([]ClockStep, error) {
 	typ, err := e.Return.SQL()
 	if err != nil || !slices.Contains(ClockTypes(), typ) {
-		return nil, &ClockError{Place: place, Reason: "The time is compared as another type than DATE, TIMESTAMP or TIMESTAMPTZ. Compare the row's own time with it, in one of these types."}
+		return nil, &bound.ClockError{Place: place, Reason: "The time is compared as another type than DATE, TIMESTAMP or TIMESTAMPTZ. Compare the row's own time with it, in one of these types."}
 	}
 	if e.Class == "BOUND_CAST" && !e.TryCast {
 		steps, err := clockSteps(e.Child, place)
@@ -205,7 +205,7 @@ func clockSteps(e *bound.Expr, place int) ([]ClockStep, error) {
 }
 
 func unknownClock(place int) error {
-	return &ClockError{Place: place, Reason: "The function of the time is not known to grow with it. Known are adding and subtracting constants, casts to DATE and TIMESTAMP, date_trunc with a constant unit, and AT TIME ZONE 'UTC'."}
+	return &bound.ClockError{Place: place, Reason: "The function of the time is not known to grow with it. Known are adding and subtracting constants, casts to DATE and TIMESTAMP, date_trunc with a constant unit, and AT TIME ZONE 'UTC'."}
 }
 
 // clockCall reads a function of the time and a constant.

@@ -1,10 +1,10 @@
-package logical
+// Package rewrite turns bound plans into plans of equal meaning that are cheaper, or easier to cut into operators.
+package rewrite
 
 import (
 	"cmp"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/streamform/streamform/runtime/query/bound"
 )
@@ -18,8 +18,8 @@ func Prune(op *bound.Op) *bound.Op {
 	if n < 0 {
 		return op
 	}
-	out, kept := p.prune(op, allOf(n))
-	if !slices.Equal(kept, allOf(n)) {
+	out, kept := p.prune(op, bound.Upto(n))
+	if !slices.Equal(kept, bound.Upto(n)) {
 		return op
 	}
 	return out
@@ -67,8 +67,16 @@ func width(op *bound.Op) int {
 			return -1
 		}
 		return width(op.Children[0])
-	case "LOGICAL_COMPARISON_JOIN", "LOGICAL_ANY_JOIN", "LOGICAL_ASOF_JOIN", "LOGICAL_CROSS_PRODUCT":
+	case "LOGICAL_COMPARISON_JOIN", "LOGICAL_ANY_JOIN", "LOGICAL_ASOF_JOIN", "LOGICAL_CROSS_PRODUCT", "LOGICAL_DELIM_JOIN":
 		return joinWidth(op)
+	case "LOGICAL_DELIM_GET":
+		return len(op.ChunkTypes)
+	case "LOGICAL_EXPRESSION_GET":
+		return len(op.ExprTypes)
+	case "LOGICAL_DUMMY_SCAN":
+		return 1
+	case "LOGICAL_EMPTY_RESULT":
+		return len(op.ResultTypes)
 	}
 	return -1
 }
@@ -101,7 +109,7 @@ func (p *pruner) prune(op *bound.Op, want []int) (*bound.Op, []int) {
 		if n < 0 {
 			return op, want
 		}
-		return op, allOf(n)
+		return op, bound.Upto(n)
 	}
 	switch op.Type {
 	case "LOGICAL_GET":
@@ -115,7 +123,7 @@ func (p *pruner) prune(op *bound.Op, want []int) (*bound.Op, []int) {
 	case "LOGICAL_COMPARISON_JOIN", "LOGICAL_ANY_JOIN", "LOGICAL_ASOF_JOIN", "LOGICAL_CROSS_PRODUCT":
 		return p.join(op, want)
 	}
-	return p.whole(op), allOf(n)
+	return p.whole(op), bound.Upto(n)
 }
 
 // whole keeps all of a step's columns, and prunes below projections further down.
@@ -127,7 +135,7 @@ func (p *pruner) whole(op *bound.Op) *bound.Op {
 		if n < 0 {
 			continue
 		}
-		if in, kept := p.prune(c, allOf(n)); slices.Equal(kept, allOf(n)) {
+		if in, kept := p.prune(c, bound.Upto(n)); slices.Equal(kept, bound.Upto(n)) {
 			out.Children[i] = in
 		}
 	}
@@ -136,7 +144,7 @@ func (p *pruner) whole(op *bound.Op) *bound.Op {
 
 func pruneGet(op *bound.Op, want []int) (*bound.Op, []int) {
 	if op.Stored != "" || len(op.ProjectionIDs) > 0 {
-		return op, allOf(width(op))
+		return op, bound.Upto(width(op))
 	}
 	if len(want) == 0 {
 		want = []int{0}
@@ -172,7 +180,7 @@ func (p *pruner) below(child *bound.Op, want []int, exprs []*bound.Expr) (*bound
 		need[w] = true
 	}
 	for _, e := range exprs {
-		for _, r := range refs(e) {
+		for _, r := range e.Refs() {
 			need[r] = true
 		}
 	}
@@ -221,7 +229,7 @@ func (p *pruner) projection(op *bound.Op, want []int) (*bound.Op, []int) {
 
 func (p *pruner) filter(op *bound.Op, want []int) (*bound.Op, []int) {
 	if len(op.ProjectionMap) > 0 {
-		return p.whole(op), allOf(width(op))
+		return p.whole(op), bound.Upto(width(op))
 	}
 	in, kept, at := p.below(op.Children[0], want, op.Expressions)
 	out := *op
@@ -231,7 +239,7 @@ func (p *pruner) filter(op *bound.Op, want []int) (*bound.Op, []int) {
 }
 
 func (p *pruner) aggregate(op *bound.Op) (*bound.Op, []int) {
-	all := allOf(width(op))
+	all := bound.Upto(width(op))
 	exprs := append(slices.Clone(op.Groups), op.Expressions...)
 	for _, e := range op.Expressions {
 		if !bound.IsNull(e.OrderBys) {
@@ -253,7 +261,7 @@ func (p *pruner) aggregate(op *bound.Op) (*bound.Op, []int) {
 // join prunes both sides to what is wanted above and what the conditions read.
 func (p *pruner) join(op *bound.Op, want []int) (*bound.Op, []int) {
 	if len(op.LeftMap) > 0 || len(op.RightMap) > 0 || op.JoinType == "MARK" || op.DelimFlipped {
-		return p.whole(op), allOf(width(op))
+		return p.whole(op), bound.Upto(width(op))
 	}
 	n := width(op.Children[0])
 	var left, right []*bound.Expr
@@ -269,7 +277,7 @@ func (p *pruner) join(op *bound.Op, want []int) (*bound.Op, []int) {
 		}
 	}
 	for _, e := range []*bound.Expr{op.Condition, op.Predicate} {
-		for _, r := range refs(e) {
+		for _, r := range e.Refs() {
 			if r < n {
 				wantLeft = append(wantLeft, r)
 			} else {
@@ -283,7 +291,7 @@ func (p *pruner) join(op *bound.Op, want []int) (*bound.Op, []int) {
 	out.Children = []*bound.Op{l, r}
 	out.Conditions = slices.Clone(op.Conditions)
 	for i, c := range op.Conditions {
-		out.Conditions[i].Left, out.Conditions[i].Right = renumber(c.Left, atLeft), renumber(c.Right, atRight)
+		out.Conditions[i].Left, out.Conditions[i].Right = c.Left.Renumbered(in(atLeft)), c.Right.Renumbered(in(atRight))
 	}
 	both := make(map[int]int, len(atLeft)+len(atRight))
 	kept := slices.Clone(keptLeft)
@@ -293,7 +301,7 @@ func (p *pruner) join(op *bound.Op, want []int) (*bound.Op, []int) {
 	for k, v := range atRight {
 		both[n+k] = len(keptLeft) + v
 	}
-	out.Condition, out.Predicate = renumber(op.Condition, both), renumber(op.Predicate, both)
+	out.Condition, out.Predicate = op.Condition.Renumbered(in(both)), op.Predicate.Renumbered(in(both))
 	if op.JoinType != "SEMI" && op.JoinType != "ANTI" {
 		for _, k := range keptRight {
 			kept = append(kept, n+k)
@@ -305,55 +313,9 @@ func (p *pruner) join(op *bound.Op, want []int) (*bound.Op, []int) {
 func renumberAll(es []*bound.Expr, at map[int]int) []*bound.Expr {
 	out := make([]*bound.Expr, len(es))
 	for i, e := range es {
-		out[i] = renumber(e, at)
+		out[i] = e.Renumbered(in(at))
 	}
 	return out
 }
 
-// renumber gives an expression's columns their new positions.
-func renumber(e *bound.Expr, at map[int]int) *bound.Expr {
-	if e == nil {
-		return nil
-	}
-	out := *e
-	if e.Class == "BOUND_REF" {
-		out.Index = at[e.Index]
-		return &out
-	}
-	for _, part := range []**bound.Expr{&out.Child, &out.Left, &out.Right, &out.Input, &out.Lower, &out.Upper, &out.ElseExpr, &out.Filter, &out.Filters} {
-		*part = renumber(*part, at)
-	}
-	out.Children = renumberAll(e.Children, at)
-	out.CaseChecks = slices.Clone(e.CaseChecks)
-	for i, c := range e.CaseChecks {
-		out.CaseChecks[i] = bound.CaseCheck{When: renumber(c.When, at), Then: renumber(c.Then, at)}
-	}
-	return &out
-}
-
-// Used adds the columns that a plan's scans read, by leaf, to into: names in lower case.
-func Used(op *bound.Op, into map[string]map[string]bool) {
-	if schema, name, ok := op.Table(); ok && op.Stored == "" {
-		leaf := RelationLeaf(schema, name)
-		if into[leaf] == nil {
-			into[leaf] = map[string]bool{}
-		}
-		names, err := op.ScanColumns()
-		if err != nil {
-			names = op.Names
-		}
-		for _, f := range op.TableFilters.Filters {
-			if f.Key >= 0 && f.Key < len(op.Names) {
-				names = append(names, op.Names[f.Key])
-			}
-		}
-		for _, n := range names {
-			if n != "" {
-				into[leaf][strings.ToLower(n)] = true
-			}
-		}
-	}
-	for _, c := range op.Children {
-		Used(c, into)
-	}
-}
+func in(at map[int]int) func(int) int { return func(i int) int { return at[i] } }

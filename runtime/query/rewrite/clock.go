@@ -1,4 +1,4 @@
-package logical
+package rewrite
 
 import (
 	"fmt"
@@ -7,14 +7,6 @@ import (
 	"github.com/streamform/streamform/runtime/query/bound"
 )
 
-// ClockError is a place of a query that asks for the time where no filter can be made of it.
-type ClockError struct {
-	Place  int    // which of the query's places
-	Reason string // what is in the way, and how to write it: whole sentences
-}
-
-func (e *ClockError) Error() string { return e.Reason }
-
 // clockLifter puts conditions on the time into filters of their own.
 type clockLifter struct {
 	done  map[*bound.Op]*bound.Op
@@ -22,7 +14,7 @@ type clockLifter struct {
 }
 
 // LiftClocks puts conditions on the time that the plan has pushed into scans into filters above them, and makes sure that the time is asked for in filters
-// only: otherwise a *ClockError. doc is the plan as JSON.
+// only: otherwise a *bound.ClockError. doc is the plan as JSON.
 func LiftClocks(op *bound.Op, doc []byte) (*bound.Op, error) {
 	l := &clockLifter{done: map[*bound.Op]*bound.Op{}, found: map[int]bool{}}
 	out, err := l.lift(op)
@@ -38,7 +30,7 @@ func LiftClocks(op *bound.Op, doc []byte) (*bound.Op, error) {
 }
 
 func elsewhere(place int) error {
-	return &ClockError{Place: place, Reason: "The time is asked for outside of WHERE, HAVING or QUALIFY. A column of its own would have to change in every row at every moment; compute it where the view is read (streamform query)."}
+	return &bound.ClockError{Place: place, Reason: "The time is asked for outside of WHERE, HAVING or QUALIFY. A column of its own would have to change in every row at every moment; compute it where the view is read (streamform query)."}
 }
 
 func (l *clockLifter) lift(op *bound.Op) (*bound.Op, error) {
@@ -76,7 +68,7 @@ func (l *clockLifter) find(e *bound.Expr) {
 	}
 }
 
-// misplaced is a *ClockError when a step other than a filter asks for the time.
+// misplaced is a *bound.ClockError when a step other than a filter asks for the time.
 func misplaced(op *bound.Op) error {
 	exprs := slices.Concat(op.Expressions, op.Groups, op.DistinctTargets, op.Eliminated)
 	for _, o := range op.Orders {
@@ -96,7 +88,7 @@ func misplaced(op *bound.Op) error {
 			continue
 		}
 		if places := e.Clocks(); len(places) > 0 {
-			return &ClockError{Place: places[0], Reason: "The time is asked for in the condition of a join, which concerns the rows of both sides. Filter one side by it before the join, in a subquery: " +
+			return &bound.ClockError{Place: places[0], Reason: "The time is asked for in the condition of a join, which concerns the rows of both sides. Filter one side by it before the join, in a subquery: " +
 				"JOIN (SELECT … WHERE ts > now() - INTERVAL 7 DAY) ON …"}
 		}
 	}
@@ -116,7 +108,7 @@ func (l *clockLifter) scan(get *bound.Op) (*bound.Op, error) {
 		}
 		for _, e := range clocked {
 			l.find(e)
-			lifted = append(lifted, renumber(e, map[int]int{0: at}))
+			lifted = append(lifted, e.Shifted(-at))
 		}
 		if rest != nil {
 			f.Value = *rest
