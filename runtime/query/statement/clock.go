@@ -93,4 +93,4 @@ func (s *Statement) WithClocks(clocks []Clock) string {
 }
 
 // TemporalForm says how a filter by the time is written so that it can be kept.
-const TemporalForm = "A view may filter its rows by the time: WHERE ts > now() - INTERVAL 7 DAY, that is a comparison (<, <=, >, >=, = or BETWEEN) of an expression over the row's own columns with now(), current_timestamp or current_date, plus or minus a constant."
+const TemporalForm = "A view may filter its rows by the time where it compares their columns with now() or current_date, plus or minus a constant: WHERE ts > now() - INTERVAL 7 DAY."

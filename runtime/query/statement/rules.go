@@ -107,7 +107,10 @@ func volatileError(name string) *Error {
 	instead := "Use a column of the input instead."
 	switch {
 	case strings.Contains(name, "now") || strings.Contains(name, "current") || strings.Contains(name, "time") || strings.Contains(name, "today") || name == "age" || name == "ago":
-		instead = "Use an event time column of the input, or filter by time where the relation is read (streamform query). " + TemporalForm
+		instead = "Use an event time column of the input, or filter by time where the relation is read (streamform query)."
+		if clockValue(name) != "" || name == "ago" || name == "age" {
+			instead += " " + TemporalForm
+		}
 	case strings.Contains(name, "random"):
 		instead = "Use a hash of a column: hash(id) % 1000 / 1000.0."
 	case strings.Contains(name, "uuid"):
