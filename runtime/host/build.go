@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
@@ -24,7 +25,8 @@ type buildRecord struct {
 	Generations []string         `json:"generations"` // IDs of what is being built, sorted
 	Done        map[string]int64 `json:"done"`        // by source ID: ordinal up to which it was replayed
 	Begun       bool             `json:"begun,omitempty"`
-	Epoch       int64            `json:"epoch,omitempty"` // the pipeline's, after the last that was replayed
+	Epoch       int64            `json:"epoch,omitempty"`   // the pipeline's, after the last of the build
+	Carried     bool             `json:"carried,omitempty"` // keyed data that is taken over is there
 	// Scratch is the memory of live streams that are computed again, because something being built reads them. It is
 	// dropped at cut-over.
 	Scratch map[address]*catalog.Generation `json:"scratch,omitempty"`
@@ -34,6 +36,7 @@ type buildRecord struct {
 type builder struct {
 	*workshop
 	round  *round
+	window time.Duration // how long what this build replaces is kept; 0: not at all
 	record buildRecord
 	job    *job.Job
 	tally  *tally
@@ -67,6 +70,9 @@ func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipelin
 	if b.round, err = newRound(n, p, b.workshop.record); err != nil {
 		return err
 	}
+	if b.window, err = b.rollbackWindow(); err != nil {
+		return err
+	}
 	b.findNeeded()
 	if err := b.resume(); err != nil {
 		return err
@@ -83,6 +89,9 @@ func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipelin
 	}
 	defer func() { err = errors.Join(err, b.job.Flush()) }()
 	if err := b.job.Deliver(ctx); err != nil {
+		return err
+	}
+	if err := b.carry(ctx); err != nil {
 		return err
 	}
 	ends, err := b.job.ReplayEnds(ctx)
@@ -213,8 +222,8 @@ func (b *builder) resume() error {
 	if err != nil {
 		return fmt.Errorf("reading the build: %w", err)
 	}
-	// Views that were read as they stood may have moved on since.
-	moved := len(b.held) > 0 && b.record.Begun && b.record.Epoch != epoch
+	// Views that were read, and keyed data that was taken over, as they stood may have moved on since.
+	moved := (len(b.held) > 0 && b.record.Begun || b.record.Carried) && b.record.Epoch != epoch
 	if known && !moved && slices.Equal(b.record.Generations, b.generations(e)) && b.scratched() {
 		return nil
 	}
@@ -251,6 +260,11 @@ func (b *builder) restart(e *catalog.Edit) error {
 			g = *next.Building
 		}
 		g.Touched = true
+		if b.carried(a) {
+			if err := b.adopt(e, r, &g); err != nil {
+				return err
+			}
+		}
 		next.Building = &g
 		e.Save(&next)
 	}

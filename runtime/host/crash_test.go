@@ -251,3 +251,74 @@ func TestDeliveriesThatFail(t *testing.T) {
 		}
 	}
 }
+
+// An edit that carries keyed data over, and one that is replayed, beside readers that receive the difference: the view, its
+// reader and both tables show the former or the new rows, never a mix, and the next backfill finishes.
+func TestPowerCutsDuringCutOverWithDifferences(t *testing.T) {
+	for name, carried := range map[string]bool{"carried": true, "replayed": false} {
+		t.Run(name, func(t *testing.T) {
+			w, c := crashable(t)
+			w.land("a.json", purchase("ann", 1), purchase("bob", 2))
+			w.land("b.json", purchase("ann", 4))
+			w.shop()
+			w.put("view.big", 1, attributes{"sql": text("SELECT max(total) AS m, count(*) AS n FROM totals")})
+			w.put("sink.delta.big", 1, attributes{"from": text("view.big"), "path": text("lake/big")})
+			w.backfill()
+			sql := "SELECT customer, sum(v) * 10 AS total, count(*) AS n FROM purchases GROUP BY ALL"
+			before, after := want("ann|5|2", "bob|2|1"), want("ann|50|2", "bob|20|1")
+			shots := c.shoot(func() {
+				if carried {
+					require.NotNil(t, w.edit("view.totals", 2, sql).Carry)
+				} else {
+					w.put("view.totals", 2, attributes{"sql": text(sql)})
+				}
+				w.backfill()
+			}, crashes)
+			for i, m := range shots {
+				w.cut(m)
+				rows := w.query("FROM totals")
+				require.Contains(t, [][]string{before, after}, rows, "cut %d", i)
+				big := map[bool][]string{false: want("5|2"), true: want("50|2")}[rows[0] == after[0]]
+				require.Equal(t, big, w.query("FROM big"), "cut %d: the reader is where the view is", i)
+				for dir, states := range map[string][][]string{"totals": {before, after}, "big": {want("5|2"), want("50|2")}} {
+					table, _ := w.table("lake/" + dir)
+					require.Contains(t, states, table, "cut %d: %s", i, dir)
+				}
+				w.land("late.json", purchase("bob", 1))
+				if i%2 == 0 { // what was begun finishes later: what serves goes on
+					w.once()
+				}
+				if carried {
+					require.NoError(t, w.host.Put(t.Context(), w.puts[address(t, "view.totals")]))
+				} else {
+					w.put("view.totals", 2, attributes{"sql": text(sql)})
+				}
+				w.backfill()
+				w.once()
+				for dir, rows := range map[string][]string{"totals": want("ann|50|2", "bob|30|2"), "big": want("50|2")} {
+					table, _ := w.table("lake/" + dir)
+					require.Equal(t, rows, table, "cut %d: %s", i, dir)
+					require.Equal(t, rows, w.query("FROM "+dir), "cut %d", i)
+				}
+				require.NoError(t, os.Remove(w.path("landing", "late.json")))
+			}
+		})
+	}
+}
+
+// A rebuild that fails leaves what serves as it is, and it goes on.
+func TestFailingRebuildLeavesTheLiveOneServing(t *testing.T) {
+	w := chain(t)
+	w.put("view.totals", 2, attributes{"sql": text("SELECT customer, sum(CAST(CASE WHEN v = 8 THEN 'x' ELSE v::VARCHAR END AS BIGINT)) AS total, count(*) AS n FROM purchases GROUP BY ALL")})
+	_, err := w.host.Backfill(t.Context(), nil)
+	require.Error(t, err)
+	require.Equal(t, want("2|15"), w.query("FROM many"))
+	require.EqualValues(t, 2, w.facts().Resources[address(t, "view.totals")].Building, "the next plan sees it")
+	require.EqualValues(t, 1, w.facts().Resources[address(t, "view.totals")].Generation)
+	w.land("d.json", purchase("ann", 100))
+	w.once()
+	require.Equal(t, want("2|115"), w.query("FROM many"))
+	w.put("view.totals", 2, attributes{"sql": text("SELECT customer, sum(v) AS total, count(*) AS n FROM purchases WHERE v > 1 GROUP BY ALL")})
+	w.backfill()
+	require.Equal(t, want("2|114"), w.query("FROM many"))
+}

@@ -37,6 +37,7 @@ type world struct {
 	kinds     []connector.Definition
 	relations []query.Relation
 	puts      map[addr.Resource]host.Resource
+	programs  map[addr.Resource]*query.Program // of what was put last
 	landed    int
 	waited    []time.Duration // between attempts
 	now       func() time.Time
@@ -48,7 +49,7 @@ func newWorld(t *testing.T) *world {
 	compiler, err := query.NewCompiler(t.Context(), 1)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, compiler.Close()) })
-	w := &world{t: t, dir: t.TempDir(), compiler: compiler, kinds: kinds.All(), puts: map[addr.Resource]host.Resource{}}
+	w := &world{t: t, dir: t.TempDir(), compiler: compiler, kinds: kinds.All(), puts: map[addr.Resource]host.Resource{}, programs: map[addr.Resource]*query.Program{}}
 	require.NoError(t, os.MkdirAll(w.path("landing"), 0o755))
 	w.open()
 	t.Cleanup(func() {
@@ -131,7 +132,7 @@ func (w *world) sourceRelation(a addr.Resource, value json.RawMessage) *host.Rel
 	w.t.Helper()
 	sample, err := w.host.Infer(w.t.Context(), a, value)
 	require.NoError(w.t, err)
-	r := &host.Relation{Columns: scan.Columns(sample.Scan), AppendOnly: true, Identity: a.String(),
+	r := &host.Relation{Columns: scan.Columns(sample.Scan), AppendOnly: true, Identity: a.String(), ID: a.String(),
 		Sides: map[string]batch.Schema{"malformed": query.SideColumns("malformed"), "rescued": query.SideColumns("rescued")}}
 	w.know(query.Relation{Name: a.Name, Columns: r.Columns, AppendOnly: true, Identity: r.Identity})
 	w.know(query.Relation{Name: a.Name + ".malformed", Columns: r.Sides["malformed"], AppendOnly: true, Identity: r.Identity + ".malformed"})
@@ -142,8 +143,9 @@ func (w *world) compiled(a addr.Resource, sql string) *host.Relation {
 	w.t.Helper()
 	p, err := w.compiler.Compile(w.t.Context(), query.Query{SQL: sql, Relations: w.relations, Stream: a.Block == addr.Stream})
 	require.NoError(w.t, err)
-	w.know(query.Relation{Name: a.Name, Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Identity: p.Identity})
-	return &host.Relation{Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Reads: p.Reads, Identity: p.Identity}
+	w.know(query.Relation{Name: a.Name, Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Identity: a.String()})
+	w.programs[a] = p
+	return &host.Relation{Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Reads: p.Reads, Identity: p.Identity, ID: a.String()}
 }
 
 func (w *world) know(r query.Relation) {

@@ -12,7 +12,6 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
-	"github.com/streamform/streamform/runtime/query/evolve"
 )
 
 // inPlace is the live generation of a record with what a resource says now. Where that changes the rows it gives from now
@@ -43,24 +42,6 @@ func (h *Host) inPlace(e *catalog.Edit, r *catalog.Record, now Resource) (*catal
 		}
 	}
 	return &live, nil
-}
-
-// keptTables are the tables of operators whose keyed data a carry keeps as it is, by operator of the new query.
-func keptTables(tables map[string]uint64, carry json.RawMessage) (map[string]uint64, error) {
-	kept := map[string]uint64{}
-	if carry == nil {
-		return kept, nil
-	}
-	var c evolve.Carry
-	if err := json.Unmarshal(carry, &c); err != nil {
-		return nil, fmt.Errorf("reading what is carried over: %w", err)
-	}
-	for operator, origin := range c.Operators {
-		if table, ok := tables[origin.Keep]; ok && origin.Keep != "" {
-			kept[operator] = table
-		}
-	}
-	return kept, nil
 }
 
 // meaning is a digest of what decides the rows of a resource.

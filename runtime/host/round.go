@@ -94,6 +94,9 @@ type spread struct {
 func (h *Host) propagate(ctx context.Context, n *catalog.Network, p *catalog.Pipeline) error {
 	s := &spread{host: h, network: n, pipeline: p, edit: h.catalog.Edit(), used: map[address]map[string]map[string]bool{}}
 	defer s.edit.Close()
+	if err := s.checkCarries(ctx); err != nil {
+		return err
+	}
 	for {
 		more, err := s.step(ctx)
 		if err != nil {

@@ -20,6 +20,7 @@ type section struct {
 	views     []Relation // read as they stand
 	exchanged []Exchange // change by what tells their rows from the former ones
 	relations []Relation
+	seeds     map[string]Carried // by name, of the relations that take over keyed data
 	sinks     []Sink
 	forget    bool // relations start empty, and what they would remember is dropped
 }
@@ -94,8 +95,11 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 			Former: &former, Deliver: j.deliverer(o, x.Addr.Name)})
 	}
 	for _, r := range o.relations {
-		work.Steps = append(work.Steps, query.Step{Relation: r.Addr.Name, Program: r.Program,
-			Memory: memory(view, r, o.forget), Deliver: j.deliverer(o, r.Addr.Name)})
+		step := query.Step{Relation: r.Addr.Name, Program: r.Program, Memory: memory(view, r, o.forget), Deliver: j.deliverer(o, r.Addr.Name)}
+		if from, ok := o.seeds[r.Addr.Name]; ok {
+			j.seed(&step, from, view)
+		}
+		work.Steps = append(work.Steps, step)
 	}
 	var err error
 	o.result, err = j.Engine.Run(ctx, work)

@@ -80,6 +80,25 @@ func (b *Batch) AppendBlock(table uint64, block []byte) {
 // used again, also later in the same batch.
 func (b *Batch) DropTable(table uint64) { *b.table(table) = tableBatch{dropped: true} }
 
+// CopyTable puts all keys and blocks of a table, as a view sees it, into another one.
+func (b *Batch) CopyTable(to uint64, from *Table) error {
+	err := from.Scan(func(key, value []byte) error {
+		b.Put(to, key, value)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("copying a table: %w", err)
+	}
+	err = from.Blocks(func(block []byte) error {
+		b.AppendBlock(to, block)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("copying a table: %w", err)
+	}
+	return nil
+}
+
 // SetMeta sets a small named value: a position, an outbox entry.
 func (b *Batch) SetMeta(key string, value []byte) {
 	if b.grow(len(key) + len(value)) {
