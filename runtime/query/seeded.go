@@ -41,6 +41,7 @@ func (ep *epoch) seeded(ctx context.Context, s Step) (*change, error) {
 		return nil, fmt.Errorf("what is carried over was made for another query than the one that runs")
 	}
 	r := &seeding{epoch: ep, step: s, plan: seed.Plan{Program: p, Carry: s.Seed.Carry}, inputs: map[string]*change{}}
+	ep.meter.last = nil
 	for _, leaf := range slices.Sorted(maps.Keys(p.LeafColumns)) {
 		ep.next()
 		in, err := r.leaf(ctx, leaf)

@@ -59,11 +59,11 @@ func gridAt(text string, i int) (*grid, bool) {
 	case name != "" && len(args) == 1:
 		g = truncated(unitOfPart(name), args[0], end)
 		g.asPart()
-	case text[i] == 'C':
+	case strings.HasPrefix(text[i:], "CAST("):
 		if inner, typ, end := castAt(text, i); typ == "DATE" && strings.HasPrefix(typeOf(inner), "TIMESTAMP") {
 			g = truncated("day", inner, end)
 		}
-	case text[i] == '(':
+	case strings.HasPrefix(text[i:], "("):
 		g = whole(text, i)
 	}
 	if g == nil {

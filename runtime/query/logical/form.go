@@ -59,8 +59,10 @@ func Next(text string) (c Column, start, end int, ok bool) {
 	if start < 0 {
 		return c, 0, 0, false
 	}
-	inside := text[start+1:]
-	inside = inside[:strings.Index(inside, columnMark)]
+	inside, _, closed := strings.Cut(text[start+1:], columnMark)
+	if !closed {
+		return c, 0, 0, false
+	}
 	if parts := strings.Split(inside, "\x01"); len(parts) == 3 {
 		c = Column{Of: parts[0], Name: parts[1], Type: parts[2]}
 	}
