@@ -209,8 +209,11 @@ func (t *Tree) divide(path []uint64) error {
 		}
 		n.items = n.items[:half]
 		parent := t.nodes[path[i-1]]
-		at, _ := parent.place(upper.items[0].key)
-		parent.items = slices.Insert(parent.items, at, item{key: upper.items[0].key, n: t.add(upper)})
+		at := parent.child(upper.items[0].key)
+		if bytes.Compare(n.items[0].key, parent.items[at].key) < 0 { // a first item stands for smaller keys, too
+			parent.items[at].key = n.items[0].key
+		}
+		parent.items = slices.Insert(parent.items, at+1, item{key: upper.items[0].key, n: t.add(upper)})
 		t.changed[path[i-1]] = true
 	}
 	return nil
