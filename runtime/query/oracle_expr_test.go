@@ -112,7 +112,7 @@ func (g *generator) predicate(columns batch.Schema) string {
 	n := c.Name
 	switch kindOf(c.Type) {
 	case "int", "decimal":
-		return g.pick(fmt.Sprintf("%s %s %d", n, g.pick(">", "<", "=", "<>", ">=", "IS DISTINCT FROM"), g.IntN(5)), n+" IN (1, 2, NULL)", n+" NOT IN (0, 1)", n+" BETWEEN 0 AND 2")
+		return g.pick(fmt.Sprintf("%s %s %d", n, g.pick(">", "<", "=", "<>", ">=", "IS NOT DISTINCT FROM"), g.IntN(5)), n+" IN (1, 2, NULL)", n+" NOT IN (0, 1)", n+" BETWEEN 0 AND 2")
 	case "text":
 		return g.form(n, "@ IN ('a', 'b')", "@ LIKE '%a%'", "upper(@) = 'A'", "@ IS NOT NULL", "@ > 'a'", "starts_with(@, 'a')", "@ <> ''", "@ ILIKE 'A'")
 	case "bool":

@@ -219,6 +219,13 @@ func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
+	apart, err := apart(op, child, in.scope(), retracts)
+	if err != nil {
+		return nil, false, err
+	}
+	if apart != nil {
+		return s.split(apart)
+	}
 	groups, err := in.scope().All(op.Groups)
 	if err != nil {
 		return nil, false, err
@@ -420,14 +427,7 @@ func groupOrNull(g *bound.Expr, i int, set []int) *bound.Expr {
 	if at := slices.Index(set, i); at >= 0 {
 		return &bound.Expr{Class: "BOUND_REF", Index: at}
 	}
-	typ := g.Return
-	if typ.ID == "" {
-		typ = bound.Type{ID: "BOOLEAN"}
-		if g.Value != nil {
-			typ = g.Value.Type
-		}
-	}
-	return &bound.Expr{Class: "BOUND_CONSTANT", Value: &bound.Value{Type: typ, IsNull: true}}
+	return nullOf(g)
 }
 
 // groupingValue is GROUPING(…) for one set: a bit for each argument that is not in it, the last the lowest.
