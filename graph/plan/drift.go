@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/lang/addr"
@@ -20,6 +21,7 @@ const (
 	DriftMissing    = "missing"    // recorded, and the runtime does not have it
 	DriftGeneration = "generation" // the runtime serves another generation than the one recorded
 	DriftValue      = "value"      // the runtime was given other attributes than those recorded
+	DriftFilesLost  = "files_lost" // files of a source that were read are gone or have changed
 )
 
 // Observation is something that happened to the real object behind a resource since streamform dealt with it.
@@ -79,13 +81,31 @@ func (m *maker) drift() []Drift {
 			out = append(out, Drift{Addr: a, Kind: DriftValue, Before: p.Attributes, After: real,
 				Detail: "The runtime was given other attributes than those the state records."})
 		}
-		for _, o := range observed[a] {
+		for _, o := range append(observed[a], m.lost(a)...) {
 			if p.Accepted[o.Kind] != o.Mark {
 				out = append(out, Drift{Addr: a, Kind: o.Kind, Before: p.Attributes, After: p.Attributes, Detail: o.Detail, Advice: advice(a), mark: o.Mark})
 			}
 		}
 	}
 	return out
+}
+
+// lost observes that a source cannot be read again as it was.
+func (m *maker) lost(a addr.Resource) []Observation {
+	l := m.in.Facts.Lost[a]
+	if l.Files == 0 {
+		return nil
+	}
+	what, verb := fmt.Sprintf("%d files that were read are", l.Files), "have"
+	if l.Files == 1 {
+		what, verb = "1 file that was read is", "has"
+	}
+	detail := fmt.Sprintf("%s gone or %s changed since", what, verb)
+	if len(l.Examples) > 0 {
+		detail += fmt.Sprintf(", such as %s", l.Examples[0])
+	}
+	return []Observation{{Addr: a, Kind: DriftFilesLost, Mark: fmt.Sprintf("%d %s", l.Files, strings.Join(l.Examples, " ")),
+		Detail: detail + ". The rows computed from them stay; reading this source again from the start would give others."}}
 }
 
 // advice says what can be done about what others did to the object behind a resource.

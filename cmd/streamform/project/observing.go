@@ -6,6 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/streamform/streamform/graph/bind"
 	"github.com/streamform/streamform/graph/plan"
@@ -19,6 +22,7 @@ import (
 // observer looks at the objects behind sources and sinks.
 type observer struct {
 	host   *host.Host
+	here   []string                          // the project's folder, as it is called and with links followed
 	values map[addr.Resource]json.RawMessage // what the runtime has
 	diags  diag.Diagnostics
 }
@@ -31,7 +35,14 @@ func (p *Project) observe(ctx context.Context, f *plan.Facts, recorded *state.Do
 		return nil, fmt.Errorf("asking the runtime what it was given: %w", err)
 	}
 	f.Values, f.Identities = values, map[addr.Resource]plan.Identity{}
-	o := &observer{host: p.host, values: values}
+	here, err := os.Getwd()
+	if err != nil {
+		return nil, fmt.Errorf("finding the working directory: %w", err)
+	}
+	o := &observer{host: p.host, here: []string{here}, values: values}
+	if real, err := filepath.EvalSymlinks(here); err == nil && real != here {
+		o.here = append(o.here, real)
+	}
 	seen := map[addr.Resource]connector.Inspection{}
 	if recorded != nil {
 		for _, r := range recorded.Resources {
@@ -77,6 +88,10 @@ func (o *observer) look(ctx context.Context, a addr.Resource, value json.RawMess
 	var user *connector.UserError
 	switch {
 	case err == nil:
+		found.Place = o.relative(found.Place)
+		for i := range found.Drifts {
+			found.Drifts[i].Detail = o.relative(found.Drifts[i].Detail)
+		}
 		return found, nil
 	case ctx.Err() != nil:
 		return found, err
@@ -88,6 +103,14 @@ func (o *observer) look(ctx context.Context, a addr.Resource, value json.RawMess
 		o.warn(a, sentence(err.Error()))
 	}
 	return found, nil
+}
+
+// relative calls what is inside of the project by its path there: the folder may have another name where a plan is applied.
+func (o *observer) relative(text string) string {
+	for _, dir := range o.here {
+		text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
+	}
+	return text
 }
 
 func (o *observer) warn(a addr.Resource, why string) {
@@ -119,8 +142,9 @@ func (p *Project) CheckRuntime(ctx context.Context) (diag.Diagnostics, error) {
 	if made.StreamformVersion != p.o.Version {
 		return diag.Diagnostics{staleFinding(fmt.Sprintf("The plan was made by streamform %s, and this is version %s.", made.StreamformVersion, p.o.Version))}, nil
 	}
-	if made.Lock == nil {
-		return nil, nil
+	recorded, ds, err := p.State(ctx)
+	if err != nil || ds.Failed() || made.Lock == nil || moved(recorded, made) {
+		return ds, err // Apply says that the state has moved
 	}
 	h, err := p.openHost(ctx)
 	if err != nil {
@@ -146,7 +170,8 @@ func (p *Project) CheckRuntime(ctx context.Context) (diag.Diagnostics, error) {
 			desired[c.Addr] = c.After
 		}
 	}
-	ds, err := p.observe(ctx, now, nil, desired)
+	more, err := p.observe(ctx, now, nil, desired)
+	ds = append(ds, more...)
 	if err != nil || ds.Failed() {
 		return ds, err
 	}
@@ -157,6 +182,14 @@ func (p *Project) CheckRuntime(ctx context.Context) (diag.Diagnostics, error) {
 		return append(ds, staleFinding(what)), nil
 	}
 	return ds, nil
+}
+
+// moved reports whether the recorded state is another one than a plan was made on.
+func moved(recorded *state.Document, made *plan.Plan) bool {
+	if recorded == nil {
+		return made.Serial != 0
+	}
+	return recorded.Lineage != made.Lineage || recorded.Serial != made.Serial
 }
 
 // sampleAgain looks once more at the sources whose columns the plan found in their data.
