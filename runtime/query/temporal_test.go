@@ -309,3 +309,39 @@ func (w *clockWorld) nextClock(rng *rand.Rand) int64 {
 	}
 	return w.now + rng.Int64N(86400e6*25)
 }
+
+// BenchmarkTemporalEpoch times epochs in which as many rows come as go, and such in which rows only go, of views that hold many.
+func BenchmarkTemporalEpoch(b *testing.B) {
+	rowsFrom := func(start int64, n int, every int64) string {
+		var out strings.Builder
+		for i := range n {
+			out.WriteString(event(i, i, time.UnixMicro(start+int64(i)*every).UTC().Format("2006-01-02 15:04:05.000000")))
+		}
+		return out.String()
+	}
+	for _, held := range []int{10_000, 100_000, 1_000_000} {
+		for _, rows := range []int{1, 1000} {
+			b.Run(fmt.Sprintf("%d/%d", held, rows), func(b *testing.B) {
+				w := &clockWorld{world: newWorld(b, timedColumns()), t: b}
+				defer w.close()
+				_, err := w.relation(newCompiler(b), "v0", "SELECT id, k, ts FROM t WHERE ts > now() - INTERVAL 7 DAY", false)
+				require.NoError(b, err)
+				week := int64(7 * 86400e6)
+				every := week / int64(held)
+				w.now = at("2026-03-08 00:00:00")
+				_, err = w.epoch(w.file("base", rowsFrom(w.now-week, held, every)))
+				require.NoError(b, err)
+				b.ResetTimer()
+				for i := range b.N {
+					b.StopTimer()
+					w.now += every * int64(rows)
+					f := w.file(fmt.Sprintf("f%d", i), rowsFrom(w.now-every*int64(rows), rows, every))
+					b.StartTimer()
+					r, err := w.epoch(f)
+					require.NoError(b, err)
+					require.EqualValues(b, rows, r.Relations["v0"].Deleted, "as many go")
+				}
+			})
+		}
+	}
+}
