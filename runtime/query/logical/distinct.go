@@ -156,7 +156,7 @@ func (d *distinctParts) arm(n int) *bound.Op {
 		}
 		out.Expressions = append(out.Expressions, e)
 	}
-	out.Expressions = append(append(out.Expressions, groups...), constant("INTEGER", n+1))
+	out.Expressions = append(append(out.Expressions, groups...), constantOf("INTEGER", n+1))
 	for _, e := range d.plain {
 		for _, c := range e.Children {
 			add(c, n < 0)
@@ -178,7 +178,7 @@ func (d *distinctParts) arm(n int) *bound.Op {
 			var passes = bound.Ref(at)
 			if passes.Return = (bound.Type{ID: "BOOLEAN"}); d.retracts {
 				passes.Return = bound.Type{ID: "BIGINT"}
-				passes = compare("COMPARE_GREATERTHAN", passes, constant("BIGINT", 0))
+				passes = compare("COMPARE_GREATERTHAN", passes, constantOf("BIGINT", 0))
 			}
 			add(passes, i == n)
 		}
@@ -193,7 +193,7 @@ func (d *distinctParts) calls() []*bound.Expr {
 	arm := func(n int) *bound.Expr {
 		source := bound.Ref(groups)
 		source.Return = bound.Type{ID: "INTEGER"}
-		return compare("COMPARE_EQUAL", source, constant("INTEGER", n+1))
+		return compare("COMPARE_EQUAL", source, constantOf("INTEGER", n+1))
 	}
 	plain := make([]*bound.Expr, len(d.plain))
 	for i, e := range d.plain {
@@ -255,7 +255,7 @@ func boolean(at int) *bound.Expr {
 	return &bound.Expr{Class: "BOUND_REF", Index: at, Return: bound.Type{ID: "BOOLEAN"}}
 }
 
-func constant(typ string, n int) *bound.Expr {
+func constantOf(typ string, n int) *bound.Expr {
 	return &bound.Expr{Class: "BOUND_CONSTANT", Return: bound.Type{ID: typ}, Value: &bound.Value{Type: bound.Type{ID: typ}, Data: []byte(fmt.Sprint(n))}}
 }
 
