@@ -13,6 +13,7 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/engines"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
 )
@@ -23,7 +24,7 @@ type Options struct {
 	ProjectDir  string // relative paths in resources are relative to it
 	Definitions []connector.Definition
 	Version     string            // streamform's version
-	Memory      int64             // bytes for DuckDB and keyed data together; 0: 2 GiB
+	Memory      int64             // bytes for DuckDB, keyed data and Go's heap together, divided by engines.Divide; 0: engines.DefaultMemory
 	Threads     int               // of one pipeline's engine; 0: all cores
 	Out         func(line string) // where sink.console prints
 	Now         func() time.Time  // nil: time.Now
@@ -46,6 +47,8 @@ type Host struct {
 	busy        sync.Mutex // held by what changes the catalog or runs pipelines
 	catalog     *catalog.Catalog
 	compiler    *query.Compiler
+	engines     *engines.Pool
+	programs    programs // of views that queries read
 }
 
 // Open opens or creates the runtime in Options.DataDir. A second process gets
@@ -55,7 +58,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		o.Now = time.Now
 	}
 	if o.Memory == 0 {
-		o.Memory = 2 << 30
+		o.Memory = engines.DefaultMemory()
 	}
 	if o.Retrying == nil {
 		o.Retrying = func(string, error, time.Duration) {}
@@ -70,7 +73,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		o.Store.Dir = filepath.Join(o.DataDir, "store")
 	}
 	if o.Store.MemoryBudget == 0 {
-		o.Store.MemoryBudget = o.Memory / 4
+		o.Store.MemoryBudget = engines.Divide(o.Memory).Store
 	}
 	for _, dir := range []string{o.DataDir, filepath.Join(o.DataDir, spoolFolder), filepath.Join(o.DataDir, spillFolder)} {
 		if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -78,6 +81,7 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		}
 	}
 	h := &Host{opts: o, definitions: map[string]connector.Definition{}}
+	h.engines = engines.New(engines.Options{Memory: o.Memory, Threads: o.Threads, TempDir: filepath.Join(o.DataDir, spillFolder)})
 	for _, d := range o.Definitions {
 		h.definitions[d.Kind.Name()] = d
 	}
@@ -103,7 +107,9 @@ const (
 func (h *Host) ID() string { return h.store.ID() }
 
 // Close frees the runtime. It must not be called while another call is running, nor before all rows of Query are closed.
-func (h *Host) Close() error { return errors.Join(h.compiler.Close(), h.store.Close()) }
+func (h *Host) Close() error {
+	return errors.Join(h.engines.Close(), h.compiler.Close(), h.store.Close())
+}
 
 func (h *Host) env(spool string) connector.Env {
 	return connector.Env{Dir: h.opts.ProjectDir, Spool: spool, Version: h.opts.Version, Now: h.opts.Now, Out: h.opts.Out}

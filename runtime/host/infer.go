@@ -43,12 +43,12 @@ func (h *Host) Infer(ctx context.Context, a addr.Resource, value json.RawMessage
 	}
 	s.Scan, _ = from.Scan()
 	if s.Scan.Columns == nil {
-		engine, err := h.openEngine(ctx, append(located(from), filepath.Join(h.opts.DataDir, spoolFolder)))
+		engine, err := h.engines.Borrow(ctx, append(located(from), filepath.Join(h.opts.DataDir, spoolFolder)))
 		if err != nil {
 			return s, err
 		}
 		s.Scan.Columns, err = engine.Infer(ctx, s.Scan, files)
-		if err = errors.Join(err, engine.Close()); err != nil {
+		if err = errors.Join(err, engine.Return()); err != nil {
 			return s, fmt.Errorf("inferring the columns of %s: %w", a, err)
 		}
 		return s, nil

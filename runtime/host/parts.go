@@ -26,6 +26,7 @@ type workshop struct {
 	sinks     map[string]job.Sink
 	relations map[string]job.Relation
 	engine    *query.Engine
+	together  int // pipelines that run at the same time; 0: this one alone
 	closers   []func() error
 }
 
@@ -124,25 +125,34 @@ func (w *workshop) relation(ctx context.Context, a addr.Resource, of world) (job
 
 // compile compiles the SQL of a stream or view against the relations of a world.
 func (h *Host) compile(ctx context.Context, n *catalog.Network, a addr.Resource, of world) (*query.Program, error) {
-	g := of(n.Record(a))
-	want, err := g.Wanted()
+	q, err := asked(n, a, of)
 	if err != nil {
-		return nil, fmt.Errorf("reading %s: %w", a, err)
-	}
-	q := query.Query{SQL: want.SQL, Stream: a.Block == addr.Stream, Keys: want.Keys}
-	for _, name := range g.Relation.Reads {
-		bare, side, _ := strings.Cut(name, ".")
-		in, ok := n.ByName[strings.ToLower(bare)]
-		if !ok || of(n.Record(in)) == nil {
-			return nil, fmt.Errorf("compiling %s: the runtime has no relation %s", a, bare)
-		}
-		q.Relations = append(q.Relations, readable(in.Name, side, of(n.Record(in)).Relation))
+		return nil, err
 	}
 	program, err := h.compiler.Compile(ctx, q)
 	if err != nil {
 		return nil, fmt.Errorf("compiling %s: %w", a, err)
 	}
 	return program, nil
+}
+
+// asked is what is compiled for a stream or view of a world.
+func asked(n *catalog.Network, a addr.Resource, of world) (query.Query, error) {
+	g := of(n.Record(a))
+	want, err := g.Wanted()
+	if err != nil {
+		return query.Query{}, fmt.Errorf("reading %s: %w", a, err)
+	}
+	q := query.Query{SQL: want.SQL, Stream: a.Block == addr.Stream, Keys: want.Keys}
+	for _, name := range g.Relation.Reads {
+		bare, side, _ := strings.Cut(name, ".")
+		in, ok := n.ByName[strings.ToLower(bare)]
+		if !ok || of(n.Record(in)) == nil {
+			return q, fmt.Errorf("compiling %s: the runtime has no relation %s", a, bare)
+		}
+		q.Relations = append(q.Relations, readable(in.Name, side, of(n.Record(in)).Relation))
+	}
+	return q, nil
 }
 
 // readable is a relation, or one of its side relations, as a query reads it.
@@ -214,7 +224,7 @@ func (w *workshop) start(ctx context.Context) error {
 		dirs = append(dirs, s.To.Dirs()...)
 	}
 	var err error
-	if w.engine, err = w.host.openEngine(ctx, dirs); err != nil {
+	if w.engine, err = w.host.engines.Open(ctx, dirs, w.together); err != nil {
 		return err
 	}
 	w.closers = append(w.closers, w.engine.Close)
@@ -226,16 +236,6 @@ func located(s connector.Source) []string {
 		return l.Dirs()
 	}
 	return nil
-}
-
-func (h *Host) openEngine(ctx context.Context, dirs []string) (*query.Engine, error) {
-	slices.Sort(dirs)
-	e, err := query.OpenEngine(ctx, query.EngineOptions{Memory: h.opts.Memory / 2, Threads: h.opts.Threads,
-		TempDir: filepath.Join(h.opts.DataDir, spillFolder), Dirs: slices.Compact(dirs)})
-	if err != nil {
-		return nil, fmt.Errorf("starting the engine: %w", err)
-	}
-	return e, nil
 }
 
 // job makes a job of the generations that serve. Sinks being built take part only where the outbox holds something for them.

@@ -15,6 +15,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/engines"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
@@ -42,7 +43,7 @@ func (h *Host) Query(ctx context.Context, sql string) (*Rows, error) {
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	return &Rows{Rows: rows, release: func() error { return errors.Join(engine.Close(), release()) }}, nil
+	return &Rows{Rows: rows, release: func() error { return errors.Join(engine.Return(), release()) }}, nil
 }
 
 // reader puts together what one query reads.
@@ -55,7 +56,7 @@ type reader struct {
 	seen    map[string]bool // relations and side relations added, lower case
 }
 
-func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *query.Engine, error) {
+func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *engines.Lent, error) {
 	c, err := catalog.Read(q.host.store, q.view)
 	if err != nil {
 		return nil, nil, err
@@ -81,7 +82,10 @@ func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *query.Engin
 			return nil, nil, err
 		}
 	}
-	engine, err := q.host.openEngine(ctx, q.dirs)
+	if err := q.narrow(ctx); err != nil {
+		return nil, nil, err
+	}
+	engine, err := q.host.engines.Borrow(ctx, q.dirs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -137,7 +141,7 @@ func (q *reader) add(ctx context.Context, bare, side string) error {
 	case a.Block == addr.Source:
 		return q.addFiles(ctx, a, g)
 	}
-	program, err := q.host.compile(ctx, q.network, a, live)
+	program, err := q.host.known(ctx, q.network, a)
 	if err != nil {
 		return err
 	}

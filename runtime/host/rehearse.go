@@ -85,7 +85,7 @@ func (h *Host) Rehearse(ctx context.Context, r Rehearsal) (*Rows, error) {
 		}
 		reading.Streams = append(reading.Streams, query.Held{Relation: q.Relation, Program: program})
 	}
-	engine, err := h.openEngine(ctx, dirs)
+	engine, err := h.engines.Borrow(ctx, dirs)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func (h *Host) Rehearse(ctx context.Context, r Rehearsal) (*Rows, error) {
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	return &Rows{Rows: rows, release: engine.Close}, nil
+	return &Rows{Rows: rows, release: engine.Return}, nil
 }
 
 func (h *Host) rehearsedSource(ctx context.Context, s Resource, files []batch.File) (rows query.FileRows, dirs []string, err error) {

@@ -53,6 +53,7 @@ type runner struct {
 	network *catalog.Network
 	options job.Options
 	once    bool
+	running int        // pipelines at the same time
 	opening sync.Mutex // what opening does to the catalog is done by one pipeline at a time
 	telling sync.Mutex
 }
@@ -77,6 +78,7 @@ func (r *runner) inTurn(ctx context.Context, all []*catalog.Pipeline) error {
 
 func (r *runner) together(ctx context.Context, all []*catalog.Pipeline) error {
 	failures := make([]error, len(all))
+	r.running = len(all)
 	var running sync.WaitGroup
 	for i, p := range all {
 		running.Go(func() {
@@ -91,6 +93,7 @@ func (r *runner) together(ctx context.Context, all []*catalog.Pipeline) error {
 
 func (r *runner) run(ctx context.Context, p *catalog.Pipeline) (err error) {
 	w := r.host.workshop(r.network, p)
+	w.together = r.running
 	defer func() { err = errors.Join(err, w.close()) }()
 	r.opening.Lock()
 	j, err := w.job(ctx, r.options)

@@ -43,6 +43,12 @@ type Stager = stage.Stager
 // Written describes a file that a Stager wrote.
 type Written = stage.Written
 
+// Shown is a view that an ad-hoc query reads, for Compiler.Lookups.
+type Shown = compile.Shown
+
+// Chosen shows no more of an operator's memory than some keys.
+type Chosen = memory.Chosen
+
 // Error is what is wrong with a query: a user's mistake, and where it is.
 type Error = statement.Error
 
