@@ -251,6 +251,9 @@ func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) er
 		touched[""] = true
 	}
 	keys := slices.Sorted(maps.Keys(touched))
+	if r.k.Best {
+		return r.best(ctx, relation, c, keys)
+	}
 	before, after := make([]string, len(r.deltas)), make([]string, len(r.deltas))
 	for i, d := range r.deltas {
 		table, shelves, err := r.old(ctx, i, keys)

@@ -36,7 +36,13 @@ func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
 			continue
 		}
 		tables[i] = r.rowsOnly(i, d.plus)
-		if err := r.rememberInput(s.Relation, i, absent(d.added)); err != nil {
+		err := error(nil)
+		if r.k.Best {
+			err = r.rememberRows(ctx, s.Relation, d)
+		} else {
+			err = r.rememberInput(s.Relation, i, absent(d.added))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -63,7 +69,7 @@ func (r *keyedRun) firstShown(ctx context.Context, s Step, c *change) error {
 	if err != nil {
 		return err
 	}
-	m, err := memory.Multimap{Mem: r.mem, Prefix: shownPrefix}.Change(rows, nil, absent(rows))
+	m, err := r.shown().Change(rows, nil, absent(rows))
 	if err != nil {
 		return err
 	}

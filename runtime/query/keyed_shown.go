@@ -14,12 +14,24 @@ const shownPrefix = 2
 // exchange brings the output of an operator whose result may depend on the order of its rows up to date. What it gave for
 // the touched keys is remembered, not computed again: another order would give other last digits, or another of two equal rows.
 func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, keys []string, now string) error {
-	table, rows, err := r.keyedRows(ctx, r.outputKeys(), r.k.OutputTypes, "("+r.typed(now)+")")
+	was, shelves, err := r.heldRows(ctx, r.shown(), r.k.OutputTypes, keys)
 	if err != nil {
 		return err
 	}
-	shown := memory.Multimap{Mem: r.mem, Prefix: shownPrefix}
-	was, shelves, err := r.heldRows(ctx, shown, r.k.OutputTypes, keys)
+	return r.swap(ctx, relation, c, shown{now: now, was: was, shelves: shelves})
+}
+
+// shown is what an operator gives for the touched keys, and what it gave.
+type shown struct {
+	now     string // SQL
+	was     string // table
+	shelves map[string]*memory.Shelf
+}
+
+// swap remembers what is given now in the place of what was.
+func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown) error {
+	was, shelves := s.was, s.shelves
+	table, rows, err := r.keyedRows(ctx, r.outputKeys(), r.k.OutputTypes, "("+r.typed(s.now)+")")
 	if err != nil {
 		return err
 	}
@@ -30,7 +42,7 @@ func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, key
 		}
 	}
 	memory.DropUnchanged(rows, removed)
-	m, err := shown.Change(rows, removed, nil)
+	m, err := r.shown().Change(rows, removed, nil)
 	if err != nil {
 		return err
 	}

@@ -66,6 +66,9 @@ func (k Keyed) Describe() Operator {
 	if k.Unstable {
 		o.Holds = "rows and results by key"
 	}
+	if k.Best {
+		o.Holds, o.Cost = "results by key, and all rows in order", Cost{"the changed rows, and what was given for their keys", "d + k"}
+	}
 	if k.Global() {
 		k.describeGlobal(&o)
 	}

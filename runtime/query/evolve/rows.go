@@ -29,7 +29,11 @@ func rowsHeld(p *compile.Program, ws []widening) []heldRows {
 			continue
 		}
 		for i, in := range k.Inputs {
-			add(Rows{Operator: k.ID, Store: ByKey, Input: i, Types: k.InputTypes[i]}, in.Form, "the rows that the "+k.Kind+" holds")
+			store := ByKey
+			if k.Best {
+				store = InOrder
+			}
+			add(Rows{Operator: k.ID, Store: store, Input: i, Types: k.InputTypes[i]}, in.Form, "the rows that the "+k.Kind+" holds")
 		}
 	}
 	if p.FullRefresh != "" {

@@ -171,7 +171,7 @@ func (z *canonizer) identifyKeyed(o Operator) error {
 	if err != nil {
 		return err
 	}
-	k.Identity = Digest(append(parts, body.query(), k.Kind, fmt.Sprint(k.Unstable, k.AtMostOne != ""))...)
+	k.Identity = Digest(append(parts, body.query(), k.Kind, fmt.Sprint(k.Unstable, k.Best, k.AtMostOne != ""))...)
 	z.stored[k.ID] = leafCanon(k.Identity, k.Columns)
 	return nil
 }

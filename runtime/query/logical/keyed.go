@@ -22,6 +22,9 @@ type Keyed struct {
 	// Unstable: the output may depend on the order of the rows, so that what was given is remembered too. Its
 	// keys are its first columns (aggregate), or expressions over its columns as over the input's.
 	Unstable bool
+	// Best: rows that are not given now never will be, so that of each key those given before and the new ones are enough; all
+	// rows are kept in order.
+	Best bool
 	// Why, of an aggregate: what stands in the way of partials. nil for other operators.
 	Why    *bound.Unsupported
 	Detail string
@@ -65,9 +68,6 @@ func (s *splitter) input(op *bound.Op) (KeyedInput, error) {
 	r, err := Render(tree)
 	if err != nil {
 		return KeyedInput{}, err
-	}
-	if hasConstantRows(tree) {
-		return KeyedInput{}, bound.Unsupportedf(bound.ByConstants, "rows that come from no relation")
 	}
 	return KeyedInput{SQL: r.SQL, Columns: r.Columns, Retracts: retracts, Tree: tree}, nil
 }
@@ -160,7 +160,7 @@ func (s *splitter) window(child *bound.Op, exprs []*bound.Expr) (*bound.Op, int,
 			return nil, 0, false, err
 		}
 		list = append(list, text)
-		names = append(names, strings.Trim(text[:strings.IndexByte(text, '(')], `"`))
+		names = append(names, functionName(text))
 	}
 	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Unstable: !allStable(exprs, stableWindow), Detail: strings.Join(names, ", "),
 		Body: "SELECT *, " + aliased(list, in.Columns) + " FROM " + Leaf(InputLeaf(0)),
@@ -168,6 +168,9 @@ func (s *splitter) window(child *bound.Op, exprs []*bound.Expr) (*bound.Op, int,
 	op, retracts, err := s.addKeyed(k)
 	return op, in.Columns, retracts, err
 }
+
+// functionName is the name that a rendered call begins with.
+func functionName(call string) string { return strings.Trim(call[:strings.IndexByte(call, '(')], `"`) }
 
 // recompute keeps an aggregate that has no mergeable partials: its rows by group.
 func (s *splitter) recompute(op *bound.Op, child *bound.Op, retracts bool, why *bound.Unsupported) (*bound.Op, bool, error) {
@@ -230,7 +233,7 @@ func (s *splitter) distinctOn(op *bound.Op) (*bound.Op, bool, error) {
 	}
 	tree := *op
 	tree.Children = []*bound.Op{leaf(0, in.Columns)}
-	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: body, Columns: in.Columns, Kind: "top", Unstable: true, Detail: "first row by " + strings.Join(in.Keys, ", "), Tree: &tree})
+	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: body, Columns: in.Columns, Kind: "top", Unstable: true, Best: !in.Retracts, Detail: "first row by " + strings.Join(in.Keys, ", "), Tree: &tree})
 }
 
 // top keeps all rows and shows the first in order.
@@ -256,7 +259,7 @@ func (s *splitter) top(op *bound.Op) (*bound.Op, bool, error) {
 	tree := *op
 	tree.Children = []*bound.Op{&order}
 	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: "SELECT * FROM " + Leaf(InputLeaf(0)) + " " + by + limit,
-		Columns: in.Columns, Kind: "top", Unstable: true, Detail: strings.TrimSpace(limit), Tree: &tree})
+		Columns: in.Columns, Kind: "top", Unstable: true, Best: !in.Retracts && op.OffsetVal.Type != "CONSTANT_VALUE", Detail: strings.TrimSpace(limit), Tree: &tree})
 }
 
 func limits(op *bound.Op) (string, error) {

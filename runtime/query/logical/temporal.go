@@ -59,6 +59,11 @@ func (s *splitter) filter(op *bound.Op) (*bound.Op, bool, error) {
 		}
 	}
 	if len(clocked) == 0 {
+		if best, ok, err := s.best(op); err != nil {
+			return nil, false, err
+		} else if ok {
+			op = best
+		}
 		return s.linear(op)
 	}
 	in, err := s.input(filtered(op.Children[0], plain))

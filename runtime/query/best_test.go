@@ -1,0 +1,51 @@
+package query_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/streamform/streamform/runtime/query"
+)
+
+// TestFirstRows: the first rows of a key over rows that only come are computed from those given before, and right after every epoch.
+func TestFirstRows(t *testing.T) {
+	l := newLab(t)
+	columns, epochs := manyTypes()
+	h := history{columns: columns}
+	for i, rows := range epochs {
+		h.epochs = append(h.epochs, epochRows{files: [][]string{rows}, restart: i == 1})
+	}
+	views := []view{
+		{"v0", `SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY id ORDER BY seq DESC) = 1`},
+		{"v1", `SELECT id, seq, r FROM (SELECT *, row_number() OVER (PARTITION BY op ORDER BY c DESC NULLS LAST, seq) AS r FROM t) WHERE r <= 2 AND id > 0`},
+		{"v2", `SELECT id, seq, rank() OVER (PARTITION BY d ORDER BY c) AS r FROM t QUALIFY r < 3`},
+		{"v3", `SELECT id, seq FROM t QUALIFY dense_rank() OVER (ORDER BY c, op) <= 2`},
+		{"v4", `SELECT DISTINCT ON (c) c, seq, op FROM t ORDER BY c, seq`},
+		{"v5", `SELECT id, seq, c FROM t ORDER BY c DESC NULLS LAST, seq LIMIT 3`},
+		{"v6", `SELECT * FROM (SELECT id + 1 AS i, seq AS s, row_number() OVER (PARTITION BY id + 1 ORDER BY seq) AS r, c FROM t WHERE c IS NOT NULL) WHERE 2 >= r`},
+		{"v7", `SELECT op, count(*) AS n, sum(seq) AS s FROM (SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY c ORDER BY seq DESC) = 2) GROUP BY op`},
+	}
+	for range 3 {
+		require.Nil(t, l.replay(h, views))
+		l.restart(2) // and as large epochs
+	}
+	known := []query.Relation{{Name: "t", Columns: columns, AppendOnly: true, Identity: "t"}}
+	holds := func(sql string) string {
+		p, err := l.compiler.Compile(t.Context(), query.Query{SQL: sql, Relations: known})
+		require.NoError(t, err)
+		return p.Operators[0].Holds
+	}
+	for _, v := range views {
+		require.True(t, strings.Contains(holds(v.sql), "all rows in order"), "%s: %s", v.sql, holds(v.sql))
+	}
+	for _, sql := range []string{
+		`SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY id ORDER BY seq DESC) > 1`,
+		`SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY id ORDER BY seq DESC) = c`,
+		`SELECT id, seq, sum(c) OVER (PARTITION BY op ORDER BY seq) AS w FROM t QUALIFY w <= 3`,
+		`SELECT id, seq, c FROM t ORDER BY c, seq LIMIT 3 OFFSET 1`,
+	} {
+		require.NotContains(t, holds(sql), "all rows in order", sql)
+	}
+}
