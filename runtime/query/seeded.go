@@ -11,6 +11,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/runtime/query/seed"
+	"github.com/streamform/streamform/runtime/query/temporal"
 )
 
 // Seed makes an epoch compute a relation from what an old program of it remembers, instead of from new input. The change is
@@ -119,7 +120,7 @@ func (r *seeding) operator(ctx context.Context, o compile.Stateful) (*change, er
 	origin := r.plan.Carry.Operators[o.Name()]
 	switch {
 	case origin.Keep != "" && !r.plan.Reads(o.Name(), r.final):
-		return nothing(o.OutputColumns()), nil
+		return nothing(o.OutputColumns()), r.stillDue(o, origin.Keep)
 	case origin.Keep != "":
 		return r.kept(ctx, o, origin.Keep)
 	case origin.Partials != nil:
@@ -138,6 +139,19 @@ func (r *seeding) operator(ctx context.Context, o compile.Stateful) (*change, er
 		o = seed.Over(o, i, leaf)
 	}
 	return r.epoch.operator(ctx, r.step, o, r.inputs)
+}
+
+// stillDue notes when the rows that a filter by the time holds change next.
+func (r *seeding) stillDue(o compile.Stateful, old string) error {
+	t, ok := o.(compile.Temporal)
+	if !ok {
+		return nil
+	}
+	w, err := temporal.Open(r.step.Seed.Memory(old), t.Filter)
+	if err == nil && !w.Fresh {
+		r.due(r.step.Relation, w.Due)
+	}
+	return err
 }
 
 // kept is all rows of an operator whose keyed data is handed over.

@@ -41,11 +41,17 @@ func (p Plan) Reads(operator string, final bool) bool {
 // Over is an operator that reads a leaf as it is for one of its inputs.
 func Over(o compile.Stateful, input int, leaf string) compile.Stateful {
 	sql := "SELECT * FROM " + logical.Leaf(leaf)
-	if a, ok := o.(compile.Aggregate); ok {
-		part := *a.Aggregate
+	switch o := o.(type) {
+	case compile.Aggregate:
+		part := *o.Aggregate
 		part.Input = sql
-		a.Aggregate = &part
-		return a
+		o.Aggregate = &part
+		return o
+	case compile.Temporal:
+		part := *o.Temporal
+		part.Input.SQL = sql
+		o.Temporal = &part
+		return o
 	}
 	k := o.(compile.Keyed)
 	part := *k.Keyed
