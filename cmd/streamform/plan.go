@@ -89,7 +89,9 @@ func (c *cli) plan(p planOptions) error {
 		return misuse{summary: "Invalid value for -preview-bytes", detail: sentence(err.Error())}
 	}
 	debug.SetGCPercent(planGC)
-	s := c.begin(p.looks, p.options())
+	o := p.options()
+	o.Looks = true
+	s := c.begin(p.looks, o)
 	defer s.Close()
 	if p.markdown {
 		s.markdown = c.out

@@ -37,6 +37,9 @@ func (s *Store) Commit(b *Batch) error {
 	if b.err != nil {
 		return fmt.Errorf("committing: %w", b.err)
 	}
+	if s.options.ReadOnly {
+		return fmt.Errorf("committing: %w", ErrReadOnly)
+	}
 	b.err = errors.New("a batch is committed once only")
 	if b.empty() {
 		return nil

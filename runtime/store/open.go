@@ -24,12 +24,15 @@ func Open(o Options) (*Store, error) {
 		}
 		return nil, fmt.Errorf("locking data directory: %w", err)
 	}
+	if there, err := pebble.Peek(o.Dir, o.FS); err != nil || !there.Exists {
+		o.ReadOnly = false
+	}
 	s := &Store{options: o, lock: lock, tables: map[uint64]*keyed{}, done: make(chan struct{})}
 	s.waiting.init()
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, lock.Close())
 	}
-	if !o.manual {
+	if !o.manual && !o.ReadOnly {
 		s.folder.Add(1)
 		go s.foldInBackground()
 		s.waiting.wake()
@@ -56,7 +59,7 @@ func (s *Store) open() (err error) {
 	if err = s.begin(); err == nil {
 		err = s.restore()
 	}
-	if err == nil {
+	if err == nil && !s.options.ReadOnly {
 		err = s.clearFolds()
 	}
 	if err != nil {

@@ -20,6 +20,7 @@ func pebbleOptions(o *Options, lock *pebble.Lock) *pebble.Options {
 		MemTableStopWritesThreshold: 4,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 		Logger:                      quiet{},
+		ReadOnly:                    o.ReadOnly,
 	}
 	p.Levels[0].BlockSize = 8 << 10
 	p.Levels[0].IndexBlockSize = 256 << 10

@@ -23,11 +23,17 @@ import (
 // ErrInUse is returned by Open when another process, or this one, has the directory open.
 var ErrInUse = errors.New("the data directory is in use by another streamform process")
 
+// ErrReadOnly is returned by Commit when the store was opened to be read.
+var ErrReadOnly = errors.New("the data directory was opened to be read only")
+
 // Options say where a store lives and what it may use.
 type Options struct {
 	Dir          string // made with mode 0700 when absent
 	FS           vfs.FS // nil: the disk
 	MemoryBudget int64  // bytes for keyed data and Pebble together; 0: 1 GiB. Not a hard limit: what is not yet folded, and what open views keep, stays
+	// ReadOnly leaves a store that is there exactly as it is: no file is written but the lock's, and Commit fails with ErrReadOnly.
+	// Where there is none, one is made all the same.
+	ReadOnly bool
 
 	hash           func(key []byte) uint64
 	partitionKeys  int   // a partition with more keys splits

@@ -20,6 +20,7 @@ import (
 	"github.com/streamform/streamform/runtime/host"
 	"github.com/streamform/streamform/runtime/kinds"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/store"
 	"github.com/streamform/streamform/state/local"
 )
 
@@ -31,6 +32,7 @@ type Options struct {
 	Vars      []lang.VarInput     // values of input variables, in the order of the command line
 	StatePath string              // file of the recorded state; empty: as the backend says
 	Console   func(line string)   // where sink.console prints
+	Looks     bool                // the command changes nothing, so the runtime is opened to be read
 	// Retrying is told of failures of the machine that are tried again.
 	Retrying func(pipeline string, err error, in time.Duration)
 	// Stopped is told of a pipeline that failed for good while others go on.
@@ -160,7 +162,8 @@ func (p *Project) newHost(ctx context.Context, dir string) (*host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return host.Open(ctx, host.Options{DataDir: dir, ProjectDir: env.Dir, Definitions: p.defs, Version: p.o.Version, Out: env.Out, Retrying: p.o.Retrying, Stopped: p.o.Stopped})
+	return host.Open(ctx, host.Options{DataDir: dir, ProjectDir: env.Dir, Definitions: p.defs, Version: p.o.Version, Out: env.Out,
+		Store: store.Options{ReadOnly: p.o.Looks}, Retrying: p.o.Retrying, Stopped: p.o.Stopped})
 }
 
 // env is what connectors that are opened here may know; nothing is staged.
