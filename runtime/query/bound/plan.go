@@ -44,10 +44,14 @@ type Op struct {
 	LimitVal          Bound           `json:"limit_val"`
 	OffsetVal         Bound           `json:"offset_val"`
 	Projections       []uint64        `json:"projections"`
-	MarkTypes         []Type          `json:"mark_types"`   // of the correlated columns of a MARK join, whose conditions come first
-	ChunkTypes        []Type          `json:"chunk_types"`  // of a DELIM_GET's columns
-	ExprTypes         []Type          `json:"expr_types"`   // of a VALUES' columns
-	ResultTypes       []Type          `json:"return_types"` // of an EMPTY_RESULT's columns
+	Parameters        []Value         `json:"parameters"`      // of a table function
+	Arguments         []Type          `json:"arguments"`       // types of a table function's arguments
+	ProjectedInput    []int           `json:"projected_input"` // columns of the input that a table function hands on behind its own
+	Ordinality        json.Number     `json:"ordinality_idx"`  // of WITH ORDINALITY
+	MarkTypes         []Type          `json:"mark_types"`      // of the correlated columns of a MARK join, whose conditions come first
+	ChunkTypes        []Type          `json:"chunk_types"`     // of a DELIM_GET's columns
+	ExprTypes         []Type          `json:"expr_types"`      // of a VALUES' columns
+	ResultTypes       []Type          `json:"return_types"`    // of an EMPTY_RESULT's columns
 
 	// Stored names the operator whose output this leaf reads; set by Split.
 	Stored string `json:"-"`
@@ -134,6 +138,7 @@ type Expr struct {
 	FunctionData  json.RawMessage `json:"function_data"`
 	TryCast       bool            `json:"try_cast"`
 	Value         *Value          `json:"value"`
+	Binding       binding         `json:"binding"`    // of a column that the plan left unresolved
 	Identifier    string          `json:"identifier"` // of a parameter
 	CaseChecks    []CaseCheck     `json:"case_checks"`
 	ElseExpr      *Expr           `json:"else_expr"`
@@ -156,6 +161,12 @@ type Expr struct {
 	Exclude     string          `json:"exclude_clause"`
 	Distinct    bool            `json:"distinct"`
 	ArgOrders   json.RawMessage `json:"arg_orders"`
+}
+
+// binding names a column by the table it comes from.
+type binding struct {
+	Table  json.Number `json:"table_index"`
+	Column int         `json:"column_index"`
 }
 
 type CaseCheck struct {
@@ -188,7 +199,11 @@ func Decode(doc []byte) (*Op, error) {
 	if len(out.Plans) != 1 {
 		return nil, Unsupportedf(ByForm, "%d statements instead of one", len(out.Plans))
 	}
-	return inlineCTEs(out.Plans[0], map[string]*Op{})
+	op, err := inlineCTEs(out.Plans[0], map[string]*Op{})
+	if err != nil {
+		return nil, err
+	}
+	return normal(op, map[*Op]*Op{}), nil
 }
 
 func inlineCTEs(op *Op, ctes map[string]*Op) (*Op, error) {

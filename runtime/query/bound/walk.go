@@ -58,3 +58,27 @@ func (e *Expr) Renumbered(at func(int) int) *Expr {
 
 // Shifted counts an expression's columns from n on as from 0.
 func (e *Expr) Shifted(n int) *Expr { return e.Renumbered(func(i int) int { return i - n }) }
+
+// ResultType is an expression's type; the plan leaves it out of constants, and where it is BOOLEAN.
+func (e *Expr) ResultType() Type {
+	switch {
+	case e.Return.ID != "":
+		return e.Return
+	case e.Value != nil:
+		return e.Value.Type
+	}
+	return Type{ID: "BOOLEAN"}
+}
+
+// Filtered keeps the rows of a step that pass conditions.
+func Filtered(op *Op, conditions []*Expr) *Op {
+	if len(conditions) == 0 {
+		return op
+	}
+	return &Op{Type: "LOGICAL_FILTER", Children: []*Op{op}, Expressions: conditions}
+}
+
+// Compare is a comparison of two expressions.
+func Compare(how string, a, b *Expr) *Expr {
+	return &Expr{Class: "BOUND_COMPARISON", Type: how, Left: a, Right: b, Return: Type{ID: "BOOLEAN"}}
+}

@@ -108,7 +108,10 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 		return err
 	}
 	p.Identity = meaning
-	cut, err := logical.Cut(rewrite.Marks(rewrite.Prune(bound.StripOrder(op))), storedPrefix, func(leaf string) bool { return p.AppendRead[leaf] })
+	if op, err = rewrite.Plan(op); err != nil {
+		return err
+	}
+	cut, err := logical.Cut(op, storedPrefix, func(leaf string) bool { return p.AppendRead[leaf] })
 	if err != nil {
 		return err
 	}

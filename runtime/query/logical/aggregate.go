@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/partial"
 	"slices"
 	"strings"
 )
@@ -36,16 +37,7 @@ type Aggregate struct {
 }
 
 // Partial is one remembered column of an aggregate.
-type Partial struct {
-	Expr string // aggregate over Input's columns
-	Zero string // its value over no rows
-	// Merge combines the remembered value $o with the epoch's $n, in SQL.
-	Merge string
-	Kind  string // count, count_if, sum, variance, or the name of the aggregate whose value it is
-	Form  string // what it is, without its type; set by Split.Identify
-
-	of *bound.Expr // the call it was made for; nil: it counts all rows
-}
+type Partial = partial.Partial
 
 // Scalar reports an aggregate without GROUP BY: it has exactly one row, also over no input.
 func (a *Aggregate) Scalar() bool { return len(a.Groups) == 0 }
@@ -104,24 +96,9 @@ func Cut(op *bound.Op, prefix string, appendOnly func(leaf string) bool) (Split,
 	if err != nil {
 		return Split{}, err
 	}
-	if hasConstantRows(rest) {
-		return Split{}, bound.Unsupportedf(bound.ByConstants, "rows that come from no relation")
-	}
 	s.out.Final, s.out.FinalTree, s.out.Retracts = final, rest, retracts
 	s.out.Key = key(rest, s.out.Operators)
 	return s.out, nil
-}
-
-func hasConstantRows(op *bound.Op) bool {
-	if op.Stored != "" || op.Type == "LOGICAL_GET" {
-		return false
-	}
-	for _, c := range op.Children {
-		if hasConstantRows(c) {
-			return true
-		}
-	}
-	return len(op.Children) == 0
 }
 
 func (s *splitter) split(op *bound.Op) (*bound.Op, bool, error) {
@@ -137,6 +114,9 @@ func (s *splitter) split(op *bound.Op) (*bound.Op, bool, error) {
 }
 
 func (s *splitter) splitNew(op *bound.Op) (*bound.Op, bool, error) {
+	if op.Constant() {
+		return s.constantRows(op)
+	}
 	switch op.Type {
 	case "LOGICAL_DELIM_GET":
 		if len(s.delims) == 0 {
@@ -219,7 +199,7 @@ func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	apart, err := apart(op, child, in.scope(), retracts)
+	apart, err := partial.Apart(op, child, in.scope(), retracts)
 	if err != nil {
 		return nil, false, err
 	}
@@ -231,9 +211,9 @@ func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
 		return nil, false, err
 	}
 	a := &Aggregate{Input: in.SQL, Groups: groups, groups: op.Groups, Retracts: retracts, Tree: child, Detail: detail(op)}
-	out, again, err := s.add(a, func(b *partialBuilder) error {
+	out, again, err := s.add(a, func(b *partial.Builder) error {
 		for _, e := range op.Expressions {
-			if err := b.add(e, in.scope()); err != nil {
+			if err := b.Add(e, in.scope()); err != nil {
 				return err
 			}
 		}
@@ -246,18 +226,18 @@ func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
 	return out, again, err
 }
 
-func (s *splitter) add(a *Aggregate, build func(*partialBuilder) error) (*bound.Op, bool, error) {
-	b := &partialBuilder{retracts: a.Retracts, index: map[string]int{}}
+func (s *splitter) add(a *Aggregate, build func(*partial.Builder) error) (*bound.Op, bool, error) {
+	b := partial.NewBuilder(a.Retracts)
 	a.Counter = -1
 	if a.Retracts {
-		a.Counter = b.partial(number("count", "count(*)", "BIGINT", nil))
+		a.Counter = b.Partial(partial.Number("count", "count(*)", "BIGINT", nil))
 	}
 	if build != nil {
 		if err := build(b); err != nil {
 			return nil, false, err
 		}
 	}
-	a.Partials, a.Finals, a.FinalTypes = b.partials, b.finals, b.types
+	a.Partials, a.Finals, a.FinalTypes = b.Partials, b.Finals, b.Types
 	a.ID = fmt.Sprintf("%s%d", s.prefix, len(s.out.Operators)+1)
 	a.AppendOnly = len(a.Finals) == 0 && !a.Retracts
 	s.out.Operators = append(s.out.Operators, Operator{Aggregate: a})
@@ -427,7 +407,7 @@ func groupOrNull(g *bound.Expr, i int, set []int) *bound.Expr {
 	if at := slices.Index(set, i); at >= 0 {
 		return &bound.Expr{Class: "BOUND_REF", Index: at}
 	}
-	return nullOf(g)
+	return partial.NullOf(g)
 }
 
 // groupingValue is GROUPING(…) for one set: a bit for each argument that is not in it, the last the lowest.

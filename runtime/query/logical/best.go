@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/partial"
 )
 
 // best recognises a filter that keeps the first rows of each partition by a ranking function over rows that are never taken
@@ -122,7 +123,7 @@ func (s *splitter) firstRows(in KeyedInput, rank *bound.Expr, most int) (*bound.
 	}
 	column := bound.Ref(in.Columns)
 	column.Return = bound.Type{ID: "BIGINT"}
-	limit := constantOf("BIGINT", most)
+	limit := partial.ConstantOf("BIGINT", most)
 	condition, err := limit.Value.SQL()
 	if err != nil {
 		return nil, err
@@ -130,7 +131,7 @@ func (s *splitter) firstRows(in KeyedInput, rank *bound.Expr, most int) (*bound.
 	numbered := &bound.Op{Type: "LOGICAL_WINDOW", Children: []*bound.Op{leaf(0, in.Columns)}, Expressions: []*bound.Expr{rank}}
 	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + 1, Kind: "window", Unstable: true, Best: true, Detail: "first rows by " + functionName(text),
 		Body: "SELECT * FROM (SELECT *, " + aliased([]string{text}, in.Columns) + " FROM " + Leaf(InputLeaf(0)) + ") WHERE " + numberedScope(in.Columns+1, "")[in.Columns] + " <= " + condition,
-		Tree: &bound.Op{Type: "LOGICAL_FILTER", Children: []*bound.Op{numbered}, Expressions: []*bound.Expr{compare("COMPARE_LESSTHANOREQUALTO", column, limit)}}}
+		Tree: &bound.Op{Type: "LOGICAL_FILTER", Children: []*bound.Op{numbered}, Expressions: []*bound.Expr{bound.Compare("COMPARE_LESSTHANOREQUALTO", column, limit)}}}
 	op, _, err := s.addKeyed(k)
 	return op, err
 }

@@ -126,7 +126,12 @@ func (z *canonizer) canon(op *bound.Op) (canon, error) {
 	}
 	switch op.Type {
 	case "LOGICAL_GET":
+		if op.Made() {
+			return canonicalConstant(op)
+		}
 		return z.get(op)
+	case "LOGICAL_DUMMY_SCAN", "LOGICAL_EMPTY_RESULT", "LOGICAL_EXPRESSION_GET":
+		return canonicalConstant(op)
 	case "LOGICAL_DELIM_GET":
 		if len(z.delims) == 0 {
 			return canon{}, bound.UnsupportedOp(op)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/partial"
 )
 
 // Form is the canonical form of rows: equal forms are equal rows. Its texts are SQL in which columns of relations and of
@@ -123,7 +124,7 @@ func (a *Aggregate) sortPartials() {
 	at := map[string]string{}
 	sorted := make([]Partial, len(order))
 	for to, from := range order {
-		sorted[to], at[p(from)] = a.Partials[from], p(to)
+		sorted[to], at[partial.Name(from)] = a.Partials[from], partial.Name(to)
 	}
 	a.Partials = sorted
 	if a.Counter >= 0 {
@@ -137,16 +138,16 @@ func (a *Aggregate) sortPartials() {
 
 // partial is what a partial is computed from.
 func (c canon) partial(p Partial) (string, error) {
-	if p.of == nil {
+	if p.Of == nil {
 		return p.Kind + "()", nil
 	}
-	args, err := c.exprs(p.of.Children)
+	args, err := c.exprs(p.Of.Children)
 	if err != nil {
 		return "", err
 	}
 	text := p.Kind + "(" + strings.Join(args, ", ") + ")"
-	if p.of.Filter != nil {
-		f, err := c.expr(p.of.Filter)
+	if p.Of.Filter != nil {
+		f, err := c.expr(p.Of.Filter)
 		if err != nil {
 			return "", err
 		}

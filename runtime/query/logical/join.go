@@ -14,11 +14,8 @@ func (s *splitter) join(op *bound.Op) (*bound.Op, bool, error) {
 	if op.JoinType == "MARK" {
 		return nil, false, bound.Unsupportedf(bound.ByMembership, "IN, ANY or ALL with rows of several columns that are not compared for equality, or with nested values")
 	}
-	if op.Type == "LOGICAL_COMPARISON_JOIN" && op.JoinType == "INNER" {
-		var err error
-		if op, err = distinctEqualities(op); err != nil {
-			return nil, false, err
-		}
+	if op.LinearJoin() {
+		return s.joinConstant(op)
 	}
 	left, err := s.input(op.Children[0])
 	if err != nil {

@@ -3,6 +3,7 @@ package logical
 import (
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/partial"
 	"slices"
 	"strings"
 )
@@ -162,7 +163,7 @@ func (s *splitter) window(child *bound.Op, exprs []*bound.Expr) (*bound.Op, int,
 		list = append(list, text)
 		names = append(names, functionName(text))
 	}
-	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Unstable: !allStable(exprs, stableWindow), Detail: strings.Join(names, ", "),
+	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Unstable: !partial.AllStable(exprs, partial.StableWindow), Detail: strings.Join(names, ", "),
 		Body: "SELECT *, " + aliased(list, in.Columns) + " FROM " + Leaf(InputLeaf(0)),
 		Tree: &bound.Op{Type: "LOGICAL_WINDOW", Children: []*bound.Op{leaf(0, in.Columns)}, Expressions: exprs}}
 	op, retracts, err := s.addKeyed(k)
@@ -198,7 +199,7 @@ func (s *splitter) recompute(op *bound.Op, child *bound.Op, retracts bool, why *
 	tree := *op
 	tree.Children = []*bound.Op{leaf(0, r.Columns)}
 	return s.addKeyed(&Keyed{Inputs: []KeyedInput{{SQL: r.SQL, Keys: keys, Columns: r.Columns, Retracts: retracts, Tree: child}},
-		Body: body, Columns: len(list), Kind: "aggregate", Unstable: !allStable(op.Expressions, stable), Why: why, Detail: detail(op), Tree: &tree})
+		Body: body, Columns: len(list), Kind: "aggregate", Unstable: !partial.AllStable(op.Expressions, partial.Stable), Why: why, Detail: detail(op), Tree: &tree})
 }
 
 func positions(n int) string {

@@ -80,11 +80,16 @@ func Render(op *bound.Op) (Rendered, error) {
 		return renderUnnest(op)
 	case "LOGICAL_UNION":
 		return renderUnion(op)
+	case "LOGICAL_COMPARISON_JOIN", "LOGICAL_ANY_JOIN", "LOGICAL_CROSS_PRODUCT":
+		return renderJoin(op)
 	}
-	return Rendered{}, bound.UnsupportedOp(op)
+	return renderConstant(op)
 }
 
 func renderGet(op *bound.Op) (Rendered, error) {
+	if op.Made() {
+		return renderConstant(op)
+	}
 	schema, name, ok := op.Table()
 	if !ok {
 		return Rendered{}, bound.Unsupportedf(bound.ByTableFunction, "the table function %s", op.Name)
@@ -201,23 +206,4 @@ func renderUnion(op *bound.Op) (Rendered, error) {
 		columns = in.Columns
 	}
 	return Rendered{SQL: strings.Join(parts, " UNION ALL "), Columns: columns}, nil
-}
-
-// Plain reports whether a plan only picks columns of one leaf: its rendering needs no proof.
-func Plain(op *bound.Op) bool {
-	if op.Stored != "" {
-		return true
-	}
-	switch op.Type {
-	case "LOGICAL_GET":
-		return len(op.TableFilters.Filters) == 0
-	case "LOGICAL_PROJECTION":
-		for _, e := range op.Expressions {
-			if e.Class != "BOUND_REF" {
-				return false
-			}
-		}
-		return Plain(op.Children[0])
-	}
-	return false
 }

@@ -66,11 +66,11 @@ func (s *splitter) filter(op *bound.Op) (*bound.Op, bool, error) {
 		}
 		return s.linear(op)
 	}
-	in, err := s.input(filtered(op.Children[0], plain))
+	in, err := s.input(bound.Filtered(op.Children[0], plain))
 	if err != nil {
 		return nil, false, err
 	}
-	t := &Temporal{Input: in, Tree: filtered(leaf(0, in.Columns), clocked)}
+	t := &Temporal{Input: in, Tree: bound.Filtered(leaf(0, in.Columns), clocked)}
 	for _, e := range clocked {
 		if err := t.add(e, numberedScope(in.Columns, "")); err != nil {
 			return nil, false, err

@@ -27,10 +27,6 @@ func test(operator string, e *bound.Expr) *bound.Expr {
 	return &bound.Expr{Class: "BOUND_OPERATOR", Type: operator, Children: []*bound.Expr{e}}
 }
 
-func compare(comparison string, left, right *bound.Expr) *bound.Expr {
-	return &bound.Expr{Class: "BOUND_COMPARISON", Type: comparison, Left: left, Right: right}
-}
-
 // conjunction is AND or OR; of one condition it is that condition.
 func conjunction(typ string, list ...*bound.Expr) *bound.Expr {
 	if len(list) == 1 {
@@ -50,17 +46,6 @@ func truth(text string) *bound.Expr {
 
 func zero() *bound.Expr {
 	return &bound.Expr{Class: "BOUND_CONSTANT", Value: &bound.Value{Type: bound.Type{ID: "BIGINT"}, Data: []byte("0")}}
-}
-
-// typeOf is an expression's type; the plan leaves it out of constants, and where it is BOOLEAN.
-func typeOf(e *bound.Expr) bound.Type {
-	switch {
-	case e.Return.ID != "":
-		return e.Return
-	case e.Value != nil:
-		return e.Value.Type
-	}
-	return bound.Type{ID: "BOOLEAN"}
 }
 
 func keptPositions(n int, keep []uint64) []int {

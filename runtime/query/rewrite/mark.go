@@ -88,7 +88,7 @@ func (m *mark) ordered() bool {
 	default:
 		return false
 	}
-	switch typeOf(m.asked[0].Right).ID {
+	switch m.asked[0].Right.ResultType().ID {
 	case "LIST", "STRUCT", "MAP", "ARRAY", "UNION", "VARIANT", "":
 		return false
 	}
@@ -132,8 +132,8 @@ func (m *mark) join(with *bound.Op, conditions []bound.Condition) {
 // overall decides by facts about all of the right side: whether it has rows, and whether one has a NULL.
 func (m *mark) overall(match *bound.Expr) *bound.Expr {
 	at := m.columns
-	some := compare("COMPARE_GREATERTHAN", bound.Ref(0), zero())
-	open := compare("COMPARE_NOTEQUAL", bound.Ref(0), bound.Ref(1))
+	some := bound.Compare("COMPARE_GREATERTHAN", bound.Ref(0), zero())
+	open := bound.Compare("COMPARE_NOTEQUAL", bound.Ref(0), bound.Ref(1))
 	counts := m.counts(nil)
 	facts := distinctRows(projection(counts, append([]*bound.Expr{some, open}, refsFrom(2, width(counts))...)...))
 	if m.columns == m.width && m.op.Type == "LOGICAL_DELIM_JOIN" {
@@ -154,11 +154,11 @@ func (m *mark) overall(match *bound.Expr) *bound.Expr {
 func (m *mark) byGroup(match *bound.Expr) *bound.Expr {
 	k, at := len(m.correlated), m.columns
 	counts := m.counts(bound.Upto(k))
-	open := compare("COMPARE_NOTEQUAL", bound.Ref(k), bound.Ref(k+1))
+	open := bound.Compare("COMPARE_NOTEQUAL", bound.Ref(k), bound.Ref(k+1))
 	facts := projection(counts, slices.Concat(refsFrom(0, k), []*bound.Expr{open}, refsFrom(k+2, width(counts)))...)
 	m.join(facts, m.correlated)
 	all := m.counts(nil)
-	nothing := distinctRows(projection(all, conjunction("CONJUNCTION_AND", compare("COMPARE_GREATERTHAN", bound.Ref(0), zero()), compare("COMPARE_EQUAL", bound.Ref(1), zero()))))
+	nothing := distinctRows(projection(all, conjunction("CONJUNCTION_AND", bound.Compare("COMPARE_GREATERTHAN", bound.Ref(0), zero()), bound.Compare("COMPARE_EQUAL", bound.Ref(1), zero()))))
 	m.joined = &bound.Op{Type: "LOGICAL_CROSS_PRODUCT", Children: []*bound.Op{m.joined, nothing}}
 	if match == nil {
 		match = m.extreme(at + k + 1)
@@ -181,10 +181,10 @@ func (m *mark) counts(groups []int) *bound.Op {
 		{Class: "BOUND_AGGREGATE", AggregateType: "NON_DISTINCT", Name: "count_star", Return: number},
 		{Class: "BOUND_AGGREGATE", AggregateType: "NON_DISTINCT", Name: "count_star", Return: number, Filter: conjunction("CONJUNCTION_AND", full...)}}}
 	for _, g := range groups {
-		out.Groups = append(out.Groups, &bound.Expr{Class: "BOUND_REF", Index: g, Return: typeOf(m.correlated[g].Right)})
+		out.Groups = append(out.Groups, &bound.Expr{Class: "BOUND_REF", Index: g, Return: m.correlated[g].Right.ResultType()})
 	}
 	if !m.equality() {
-		typ := typeOf(m.asked[0].Right)
+		typ := m.asked[0].Right.ResultType()
 		for _, name := range []string{"min", "max"} {
 			out.Expressions = append(out.Expressions, &bound.Expr{Class: "BOUND_AGGREGATE", AggregateType: "NON_DISTINCT", Name: name, Return: typ, Arguments: []bound.Type{typ},
 				Children: []*bound.Expr{{Class: "BOUND_REF", Index: len(m.correlated), Return: typ}}})
@@ -198,11 +198,11 @@ func (m *mark) extreme(at int) *bound.Expr {
 	c := m.asked[0]
 	switch c.Comparison {
 	case "COMPARE_GREATERTHAN", "COMPARE_GREATERTHANOREQUALTO":
-		return compare(c.Comparison, c.Left, bound.Ref(at))
+		return bound.Compare(c.Comparison, c.Left, bound.Ref(at))
 	case "COMPARE_NOTEQUAL":
-		return conjunction("CONJUNCTION_OR", compare(c.Comparison, c.Left, bound.Ref(at)), compare(c.Comparison, c.Left, bound.Ref(at+1)))
+		return conjunction("CONJUNCTION_OR", bound.Compare(c.Comparison, c.Left, bound.Ref(at)), bound.Compare(c.Comparison, c.Left, bound.Ref(at+1)))
 	}
-	return compare(c.Comparison, c.Left, bound.Ref(at+1))
+	return bound.Compare(c.Comparison, c.Left, bound.Ref(at+1))
 }
 
 // leftOpen is whether one of the left values is NULL.

@@ -9,6 +9,11 @@ import (
 	"github.com/streamform/streamform/runtime/query/bound"
 )
 
+// Plan is every rewriting, one after the other.
+func Plan(op *bound.Op) (*bound.Op, error) {
+	return Equalities(Marks(Prune(bound.StripOrder(op))))
+}
+
 // Prune leaves out columns that nothing above reads, so that operators remember
 // what the query uses and no more. Parts that are read several times keep all their columns.
 func Prune(op *bound.Op) *bound.Op {

@@ -1,4 +1,5 @@
-package logical
+// Package partial knows which aggregates are kept as partials, how these are merged, and which results do not depend on the order of rows.
+package partial
 
 import (
 	"fmt"
@@ -6,36 +7,54 @@ import (
 	"strings"
 )
 
-// partialBuilder collects the partials of one aggregate; equal ones are kept once.
-type partialBuilder struct {
-	retracts bool
-	partials []Partial
-	finals   []string
-	types    []string // of the finals
+// Partial is one remembered column of an aggregate.
+type Partial struct {
+	Expr string // aggregate over the input's columns
+	Zero string // its value over no rows
+	// Merge combines the remembered value $o with the epoch's $n, in SQL.
+	Merge string
+	Kind  string // count, count_if, sum, variance, rows, or the name of the aggregate whose value it is
+	Form  string // what it is, without its type; empty until canonical forms are made
+
+	Of *bound.Expr // the call it was made for; nil: it counts all rows
+}
+
+// Builder collects the partials of one aggregate; equal ones are kept once.
+type Builder struct {
+	Retracts bool // rows may be taken back
+	Partials []Partial
+	Finals   []string // expressions over partials, by call
+	Types    []string // of the finals
 	index    map[string]int
 }
 
-// partial adds what one call needs; equal ones are kept once.
-func (b *partialBuilder) partial(p Partial) int {
+// NewBuilder starts with nothing.
+func NewBuilder(retracts bool) *Builder {
+	return &Builder{Retracts: retracts, index: map[string]int{}}
+}
+
+// Partial adds what one call needs; equal ones are kept once.
+func (b *Builder) Partial(p Partial) int {
 	if i, ok := b.index[p.Expr]; ok {
 		return i
 	}
-	b.index[p.Expr] = len(b.partials)
-	b.partials = append(b.partials, p)
-	return len(b.partials) - 1
+	b.index[p.Expr] = len(b.Partials)
+	b.Partials = append(b.Partials, p)
+	return len(b.Partials) - 1
 }
 
-// number counts rows or values: nothing is 0.
-func number(kind, expr, typ string, of *bound.Expr) Partial {
-	return Partial{Kind: kind, Expr: expr, Zero: "0", Merge: sumMerge(typ), of: of}
+// Number counts rows or values: nothing is 0.
+func Number(kind, expr, typ string, of *bound.Expr) Partial {
+	return Partial{Kind: kind, Expr: expr, Zero: "0", Merge: sumMerge(typ), Of: of}
 }
 
 // total adds values up: the sum of none is NULL.
 func total(expr, typ string, of *bound.Expr) Partial {
-	return Partial{Kind: "sum", Expr: expr, Zero: "NULL", Merge: sumMerge(typ), of: of}
+	return Partial{Kind: "sum", Expr: expr, Zero: "NULL", Merge: sumMerge(typ), Of: of}
 }
 
-func p(i int) string { return fmt.Sprintf("p%d", i) }
+// Name is the i-th partial as SQL has it.
+func Name(i int) string { return fmt.Sprintf("p%d", i) }
 
 // sumMerge adds two values of which either may be NULL (no rows yet).
 func sumMerge(typ string) string {
@@ -59,7 +78,8 @@ type call struct {
 	arg    string // type of the first argument, empty when there is none
 }
 
-func (b *partialBuilder) add(e *bound.Expr, in bound.Scope) error {
+// Add takes a call of an aggregate; *bound.Unsupported says why its rows are needed.
+func (b *Builder) Add(e *bound.Expr, in bound.Scope) error {
 	c, err := newCall(e, in)
 	if err != nil {
 		return err
@@ -72,7 +92,7 @@ func (b *partialBuilder) add(e *bound.Expr, in bound.Scope) error {
 		final, err = b.sum(c)
 	case e.Name == "avg":
 		final, err = b.avg(c)
-	case b.retracts:
+	case b.Retracts:
 		return bound.Unsupportedf(bound.ByRetraction, "%s over rows that may be taken back", e.Name)
 	default:
 		final, err = b.appendOnly(c)
@@ -80,7 +100,7 @@ func (b *partialBuilder) add(e *bound.Expr, in bound.Scope) error {
 	if err != nil {
 		return err
 	}
-	b.finals, b.types = append(b.finals, "CAST("+final+" AS "+c.typ+")"), append(b.types, c.typ)
+	b.Finals, b.Types = append(b.Finals, "CAST("+final+" AS "+c.typ+")"), append(b.Types, c.typ)
 	return nil
 }
 
@@ -126,16 +146,16 @@ func indifferent(name string) bool {
 	return false
 }
 
-func (b *partialBuilder) count(c call) (string, error) {
+func (b *Builder) count(c call) (string, error) {
 	text := "count(*)"
 	switch c.expr.Name {
 	case "count":
 		text = "count(" + c.args + ")"
 	case "count_if":
 		text = "CAST(count_if(" + c.args + ")" + c.filter + " AS " + c.typ + ")"
-		return p(b.partial(number("count_if", text, c.typ, c.expr))), nil
+		return Name(b.Partial(Number("count_if", text, c.typ, c.expr))), nil
 	}
-	return p(b.partial(number("count", text+c.filter, "BIGINT", c.expr))), nil
+	return Name(b.Partial(Number("count", text+c.filter, "BIGINT", c.expr))), nil
 }
 
 func exact(typ string) bool {
@@ -147,30 +167,30 @@ func exact(typ string) bool {
 }
 
 // nonNull counts the values behind a sum; a sum over none is NULL.
-func (b *partialBuilder) nonNull(c call) int {
-	return b.partial(number("count", "count("+c.args+")"+c.filter, "BIGINT", c.expr))
+func (b *Builder) nonNull(c call) int {
+	return b.Partial(Number("count", "count("+c.args+")"+c.filter, "BIGINT", c.expr))
 }
 
 // sum keeps the count of values too: so that avg follows from it, and a sum over no values is told from one of 0.
-func (b *partialBuilder) sum(c call) (string, error) {
+func (b *Builder) sum(c call) (string, error) {
 	if !exact(c.arg) && c.typ != "DOUBLE" {
 		return "", bound.Unsupportedf(bound.ByAggregate, "sum of %s", c.arg)
 	}
-	if b.retracts && !exact(c.arg) {
+	if b.Retracts && !exact(c.arg) {
 		return "", bound.Unsupportedf(bound.ByRetraction, "sum of %s over rows that may be taken back", c.arg)
 	}
-	s := b.partial(total("CAST(sum("+c.args+")"+c.filter+" AS "+c.typ+")", c.typ, c.expr))
-	return "CASE WHEN " + p(b.nonNull(c)) + " > 0 THEN " + p(s) + " END", nil
+	s := b.Partial(total("CAST(sum("+c.args+")"+c.filter+" AS "+c.typ+")", c.typ, c.expr))
+	return "CASE WHEN " + Name(b.nonNull(c)) + " > 0 THEN " + Name(s) + " END", nil
 }
 
 // avg keeps sum and count, and divides as DuckDB does: the exact integer sum, of
 // unscaled decimals, by the count times the scale, once.
-func (b *partialBuilder) avg(c call) (string, error) {
+func (b *Builder) avg(c call) (string, error) {
 	if c.typ != "DOUBLE" {
 		return "", bound.Unsupportedf(bound.ByAggregate, "avg of %s", c.arg)
 	}
 	sumType, n := "HUGEINT", b.nonNull(c)
-	divisor := "CAST(" + p(n) + " AS DOUBLE)"
+	divisor := "CAST(" + Name(n) + " AS DOUBLE)"
 	switch {
 	case strings.HasPrefix(c.arg, "DECIMAL("):
 		var width, scale int
@@ -180,23 +200,23 @@ func (b *partialBuilder) avg(c call) (string, error) {
 		sumType = fmt.Sprintf("DECIMAL(38,%d)", scale)
 		divisor = fmt.Sprintf("(%s * 1e%d)", divisor, scale)
 	case c.arg == "DOUBLE" || c.arg == "FLOAT":
-		if b.retracts {
+		if b.Retracts {
 			return "", bound.Unsupportedf(bound.ByRetraction, "avg of %s over rows that may be taken back", c.arg)
 		}
 		sumType = "DOUBLE"
 	case !exact(c.arg):
 		return "", bound.Unsupportedf(bound.ByAggregate, "avg of %s", c.arg)
 	}
-	s := p(b.partial(total("CAST(sum("+c.args+")"+c.filter+" AS "+sumType+")", sumType, c.expr)))
+	s := Name(b.Partial(total("CAST(sum("+c.args+")"+c.filter+" AS "+sumType+")", sumType, c.expr)))
 	value := "CAST(" + s + " AS DOUBLE)"
 	if strings.HasPrefix(sumType, "DECIMAL(") && !strings.HasSuffix(sumType, ",0)") {
 		value = "CAST(CAST(replace(CAST(" + s + " AS VARCHAR), '.', '') AS HUGEINT) AS DOUBLE)"
 	}
-	return "CASE WHEN " + p(n) + " > 0 THEN " + value + " / " + divisor + " END", nil
+	return "CASE WHEN " + Name(n) + " > 0 THEN " + value + " / " + divisor + " END", nil
 }
 
 // appendOnly builds the aggregates that cannot give a row back.
-func (b *partialBuilder) appendOnly(c call) (string, error) {
+func (b *Builder) appendOnly(c call) (string, error) {
 	text := c.expr.Name + "(" + c.args + ")" + c.filter
 	merge := ""
 	switch c.expr.Name {
@@ -221,17 +241,17 @@ func (b *partialBuilder) appendOnly(c call) (string, error) {
 	default:
 		return "", bound.Unsupportedf(bound.ByAggregate, "the aggregate %s", c.expr.Name)
 	}
-	return p(b.partial(Partial{Kind: c.expr.Name, Expr: "CAST(" + text + " AS " + c.typ + ")", Zero: "NULL", Merge: "CAST(" + merge + " AS " + c.typ + ")", of: c.expr})), nil
+	return Name(b.Partial(Partial{Kind: c.expr.Name, Expr: "CAST(" + text + " AS " + c.typ + ")", Zero: "NULL", Merge: "CAST(" + merge + " AS " + c.typ + ")", Of: c.expr})), nil
 }
 
 // variance keeps count, mean and the sum of squared deviations in one struct and
 // merges them pairwise (Chan, Golub, LeVeque 1979).
-func (b *partialBuilder) variance(c call) (string, error) {
+func (b *Builder) variance(c call) (string, error) {
 	part := fmt.Sprintf("struct_pack(n := count(%[1]s)%[2]s, m := coalesce(avg(%[1]s)%[2]s, 0), q := coalesce(var_pop(%[1]s)%[2]s * count(%[1]s)%[2]s, 0))", c.args, c.filter)
 	merge := "CASE WHEN $o.n = 0 THEN $n WHEN $n.n = 0 THEN $o ELSE struct_pack(n := $o.n + $n.n, " +
 		"m := $o.m + ($n.m - $o.m) * $n.n / ($o.n + $n.n), " +
 		"q := $o.q + $n.q + ($n.m - $o.m) * ($n.m - $o.m) * $o.n * $n.n / ($o.n + $n.n)) END"
-	s := p(b.partial(Partial{Kind: "variance", Expr: part, Merge: merge, of: c.expr,
+	s := Name(b.Partial(Partial{Kind: "variance", Expr: part, Merge: merge, Of: c.expr,
 		Zero: "struct_pack(n := CAST(0 AS BIGINT), m := CAST(0 AS DOUBLE), q := CAST(0 AS DOUBLE))"}))
 	population := strings.HasSuffix(c.expr.Name, "_pop")
 	least, divisor := "0", s+".n"

@@ -1,4 +1,4 @@
-package logical
+package partial
 
 import (
 	"fmt"
@@ -28,8 +28,8 @@ type distinctArg struct {
 // place is where a call's value comes from: argument and filter of a DISTINCT call, or a plain call.
 type place struct{ arg, filter, plain int }
 
-// apart returns the aggregate over the union; nil when it has no DISTINCT argument, or one that must see its rows.
-func apart(op, child *bound.Op, scope bound.Scope, retracts bool) (*bound.Op, error) {
+// Apart returns the aggregate over the union; nil when it has no DISTINCT argument, or one that must see its rows.
+func Apart(op, child *bound.Op, scope bound.Scope, retracts bool) (*bound.Op, error) {
 	d := &distinctParts{op: op, child: child, retracts: retracts}
 	if ok, err := d.sort(scope); !ok || err != nil {
 		return nil, err
@@ -78,9 +78,9 @@ func (d *distinctParts) sort(scope bound.Scope) (bool, error) {
 	if len(d.args) == 0 {
 		return false, nil
 	}
-	b := &partialBuilder{retracts: true, index: map[string]int{}}
+	b := NewBuilder(true)
 	for _, e := range d.plain {
-		if b.add(e, scope) != nil {
+		if b.Add(e, scope) != nil {
 			return false, nil
 		}
 	}
@@ -152,11 +152,11 @@ func (d *distinctParts) arm(n int) *bound.Op {
 	out := &bound.Op{Type: "LOGICAL_PROJECTION", Children: []*bound.Op{child}}
 	add := func(e *bound.Expr, here bool) {
 		if !here {
-			e = nullOf(e)
+			e = NullOf(e)
 		}
 		out.Expressions = append(out.Expressions, e)
 	}
-	out.Expressions = append(append(out.Expressions, groups...), constantOf("INTEGER", n+1))
+	out.Expressions = append(append(out.Expressions, groups...), ConstantOf("INTEGER", n+1))
 	for _, e := range d.plain {
 		for _, c := range e.Children {
 			add(c, n < 0)
@@ -178,7 +178,7 @@ func (d *distinctParts) arm(n int) *bound.Op {
 			var passes = bound.Ref(at)
 			if passes.Return = (bound.Type{ID: "BOOLEAN"}); d.retracts {
 				passes.Return = bound.Type{ID: "BIGINT"}
-				passes = compare("COMPARE_GREATERTHAN", passes, constantOf("BIGINT", 0))
+				passes = bound.Compare("COMPARE_GREATERTHAN", passes, ConstantOf("BIGINT", 0))
 			}
 			add(passes, i == n)
 		}
@@ -193,7 +193,7 @@ func (d *distinctParts) calls() []*bound.Expr {
 	arm := func(n int) *bound.Expr {
 		source := bound.Ref(groups)
 		source.Return = bound.Type{ID: "INTEGER"}
-		return compare("COMPARE_EQUAL", source, constantOf("INTEGER", n+1))
+		return bound.Compare("COMPARE_EQUAL", source, ConstantOf("INTEGER", n+1))
 	}
 	plain := make([]*bound.Expr, len(d.plain))
 	for i, e := range d.plain {
@@ -255,20 +255,17 @@ func boolean(at int) *bound.Expr {
 	return &bound.Expr{Class: "BOUND_REF", Index: at, Return: bound.Type{ID: "BOOLEAN"}}
 }
 
-func constantOf(typ string, n int) *bound.Expr {
+// ConstantOf is a whole number of a type.
+func ConstantOf(typ string, n int) *bound.Expr {
 	return &bound.Expr{Class: "BOUND_CONSTANT", Return: bound.Type{ID: typ}, Value: &bound.Value{Type: bound.Type{ID: typ}, Data: []byte(fmt.Sprint(n))}}
-}
-
-func compare(how string, a, b *bound.Expr) *bound.Expr {
-	return &bound.Expr{Class: "BOUND_COMPARISON", Type: how, Left: a, Right: b, Return: bound.Type{ID: "BOOLEAN"}}
 }
 
 func and(a, b *bound.Expr) *bound.Expr {
 	return &bound.Expr{Class: "BOUND_CONJUNCTION", Type: "CONJUNCTION_AND", Children: []*bound.Expr{a, b}, Return: bound.Type{ID: "BOOLEAN"}}
 }
 
-// nullOf is NULL of an expression's type; comparisons and the like are written without one.
-func nullOf(e *bound.Expr) *bound.Expr {
+// NullOf is NULL of an expression's type; comparisons and the like are written without one.
+func NullOf(e *bound.Expr) *bound.Expr {
 	typ := e.Return
 	if typ.ID == "" {
 		typ = bound.Type{ID: "BOOLEAN"}

@@ -1,4 +1,4 @@
-package logical
+package partial
 
 import (
 	"strings"
@@ -6,9 +6,9 @@ import (
 	"github.com/streamform/streamform/runtime/query/bound"
 )
 
-// stable reports that an aggregate of the same rows is the same to the last bit, whatever their order. Sums
+// Stable reports that an aggregate of the same rows is the same to the last bit, whatever their order. Sums
 // of DOUBLEs are not, nor is what picks one of several equal rows.
-func stable(e *bound.Expr) bool {
+func Stable(e *bound.Expr) bool {
 	switch e.Name {
 	case "count", "count_star", "count_if", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "median", "quantile_cont", "quantile_disc", "mad", "histogram", "regr_count":
 		return true
@@ -22,18 +22,19 @@ func stable(e *bound.Expr) bool {
 	return false
 }
 
-// stableWindow is stable for a window function: rows that tie in its order have equal results.
-func stableWindow(e *bound.Expr) bool {
+// StableWindow is stable for a window function: rows that tie in its order have equal results.
+func StableWindow(e *bound.Expr) bool {
 	switch e.Type {
 	case "WINDOW_RANK", "WINDOW_RANK_DENSE", "WINDOW_PERCENT_RANK", "WINDOW_CUME_DIST":
 		return true
 	case "WINDOW_AGGREGATE":
-		return stable(e) && !strings.HasSuffix(e.Start, "ROWS") && !strings.HasSuffix(e.End, "ROWS")
+		return Stable(e) && !strings.HasSuffix(e.Start, "ROWS") && !strings.HasSuffix(e.End, "ROWS")
 	}
 	return false
 }
 
-func allStable(es []*bound.Expr, one func(*bound.Expr) bool) bool {
+// AllStable reports that all of them are.
+func AllStable(es []*bound.Expr, one func(*bound.Expr) bool) bool {
 	for _, e := range es {
 		if !one(e) {
 			return false
