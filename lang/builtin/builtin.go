@@ -16,10 +16,11 @@ func Kinds() []schema.Kind {
 
 // Stream is what a stream block says.
 type Stream struct {
-	SQL         schema.SQL
-	History     string
-	Trigger     schema.Ref
-	Description string
+	SQL            schema.SQL
+	History        string
+	RollbackWindow schema.Duration
+	Trigger        schema.Ref
+	Description    string
 }
 
 // StreamKind is the kind stream.
@@ -40,6 +41,7 @@ func (s *Stream) Fields() []schema.Field {
 	return []schema.Field{
 		sqlField(&s.SQL),
 		schema.History(&s.History),
+		rollbackField(&s.RollbackWindow),
 		triggerField(&s.Trigger),
 		descriptionField(&s.Description),
 	}
@@ -47,10 +49,11 @@ func (s *Stream) Fields() []schema.Field {
 
 // View is what a view block says.
 type View struct {
-	SQL         schema.SQL
-	Keys        []string
-	Trigger     schema.Ref
-	Description string
+	SQL            schema.SQL
+	Keys           []string
+	RollbackWindow schema.Duration
+	Trigger        schema.Ref
+	Description    string
 }
 
 // ViewKind is the kind view.
@@ -76,6 +79,7 @@ func (v *View) Fields() []schema.Field {
 		sqlField(&v.SQL),
 		schema.Optional("keys", &v.Keys, "Columns that identify a row, where the SQL does not show them; a second row with the same values is a data failure.",
 			schema.OnChange(schema.CostRebuild), schema.Check(namesOnce)),
+		rollbackField(&v.RollbackWindow),
 		triggerField(&v.Trigger),
 		descriptionField(&v.Description),
 	}
@@ -107,6 +111,11 @@ func sqlField(target *schema.SQL) schema.Field {
 			}
 			return nil
 		}))
+}
+
+func rollbackField(target *schema.Duration) schema.Field {
+	return schema.Optional("rollback_window", target, "How long what an edit replaces is kept, so that \"streamform rollback\" can go back to it; it takes as much room again. Without one, nothing is kept.",
+		schema.OnChange(schema.CostInPlace), schema.Min(schema.Duration(0)))
 }
 
 func triggerField(target *schema.Ref) schema.Field {

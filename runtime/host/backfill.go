@@ -20,6 +20,13 @@ import (
 func (h *Host) Backfill(ctx context.Context, report func(Progress)) (Summary, error) {
 	h.busy.Lock()
 	defer h.busy.Unlock()
+	return h.backfill(ctx, report)
+}
+
+func (h *Host) backfill(ctx context.Context, report func(Progress)) (Summary, error) {
+	if err := h.collect(); err != nil {
+		return Summary{}, err
+	}
 	n, all, err := h.regroup(ctx)
 	if err != nil {
 		return Summary{}, err

@@ -37,6 +37,7 @@ type builder struct {
 	*workshop
 	round  *round
 	window time.Duration // how long what this build replaces is kept; 0: not at all
+	cutID  string        // of the cut-over, once something is kept
 	record buildRecord
 	job    *job.Job
 	tally  *tally
@@ -349,6 +350,15 @@ func (b *builder) open(ctx context.Context) error {
 	for _, a := range b.again {
 		if a.Block != addr.Source {
 			r, err := b.computed(ctx, a)
+			if err != nil {
+				return err
+			}
+			o.Relations = append(o.Relations, r)
+		}
+	}
+	for _, a := range b.pipeline.Members {
+		if b.carried(a) || b.round.reached[a] && !isSink(a) {
+			r, err := b.relation(ctx, a, b.newest)
 			if err != nil {
 				return err
 			}

@@ -35,7 +35,7 @@ func (s *spread) checkCarries(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		program, err := s.host.compile(ctx, s.network, a, newest)
+		program, err := s.host.open.Compile(ctx, s.network, a, newest)
 		if err != nil {
 			return err
 		}

@@ -2,6 +2,7 @@ package host_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"testing"
 
@@ -16,7 +17,9 @@ func (w *world) edit(name string, generation int64, sql string) evolve.Evolution
 	w.t.Helper()
 	a := address(w.t, name)
 	before, held := w.programs[a], evolve.Held{}
-	r := w.resource(name, generation, attributes{"sql": text(sql)})
+	attrs := attributes{"sql": text(sql)}
+	maps.Copy(attrs, w.keeping)
+	r := w.resource(name, generation, attrs)
 	for other := range w.programs {
 		held[other.Name] = other.Block == addr.View
 	}

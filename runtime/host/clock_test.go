@@ -120,28 +120,3 @@ func TestEditOfAFilterByTheTime(t *testing.T) {
 	w.once()
 	require.Equal(t, want("ann|1"), w.query("FROM counts"))
 }
-
-// Edits that read no source: a filter whose rows are kept is due as before, and one over a view begins with the rows the view holds.
-func TestCarriedFiltersByTheTime(t *testing.T) {
-	w, set := clocked(t, "12:00:00")
-	w.land("a.json", visit("ann", "2026-05-01 11:05:00"), visit("bob", "2026-05-01 11:50:00"), visit("cy", "2026-05-01 10:30:00"))
-	w.put("source.files.visits", 1, attributes{"path": text("landing"), "format": text("json"),
-		"columns": cty.MapVal(map[string]cty.Value{"user": text("VARCHAR"), "ts": text("TIMESTAMP")})})
-	w.put("view.recent", 1, attributes{"sql": text("SELECT user, ts FROM visits WHERE ts > now() - INTERVAL 1 HOUR")})
-	w.put("view.latest", 1, attributes{"sql": text("SELECT user, max(ts) AS ts FROM visits GROUP BY user")})
-	w.put("view.lately", 1, attributes{"sql": text("SELECT user FROM latest WHERE ts > now() - INTERVAL 1 HOUR")})
-	w.backfill()
-	w.gone()
-	require.NotNil(t, w.edit("view.recent", 2, "SELECT user AS who, ts FROM visits WHERE ts > now() - INTERVAL 1 HOUR").Carry)
-	require.NotNil(t, w.edit("view.lately", 2, "SELECT user FROM latest WHERE ts > now() - INTERVAL 2 HOUR").Carry)
-	set("12:04:00")
-	w.backfill()
-	require.Equal(t, want("ann", "bob"), w.query("SELECT who FROM recent"))
-	require.Equal(t, want("ann", "bob", "cy"), w.query("FROM lately"))
-	set("12:05:00")
-	w.once()
-	require.Equal(t, want("bob"), w.query("SELECT who FROM recent"))
-	set("12:30:00")
-	w.once()
-	require.Equal(t, want("ann", "bob"), w.query("FROM lately"))
-}

@@ -140,7 +140,7 @@ func (l looking) source(ctx context.Context, a addr.Resource, g *catalog.Generat
 		return f, fmt.Errorf("reading the position of %s: %w", a, err)
 	}
 	f = SourceFact{Files: state.Files, Bytes: state.Bytes, Rows: state.RowsOut, BacklogFiles: state.PendingFiles, BacklogBytes: state.PendingBytes}
-	s, err := l.host.openSource(ctx, a, g)
+	s, err := l.host.open.Source(ctx, a, g)
 	if err != nil {
 		return f, err
 	}

@@ -41,6 +41,8 @@ type world struct {
 	landed    int
 	waited    []time.Duration // between attempts
 	now       func() time.Time
+	later     func(time.Duration)                              // moves now
+	keeping   attributes                                       // added to what edit puts
 	wait      func(ctx context.Context, d time.Duration) error // nil: at once
 }
 

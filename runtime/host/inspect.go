@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/connector"
@@ -54,25 +53,9 @@ func (h *Host) Inspect(ctx context.Context, a addr.Resource, value json.RawMessa
 // look opens a source or sink without making a place for what it stages.
 func (h *Host) look(ctx context.Context, a addr.Resource, value json.RawMessage) (interface{ Close() error }, error) {
 	if a.Block == addr.Source {
-		return h.openSource(ctx, a, &catalog.Generation{Value: value})
+		return h.open.Source(ctx, a, &catalog.Generation{Value: value})
 	}
-	d, ok := h.definitions[a.Kind()]
-	if !ok || d.Sink == nil {
-		return nil, fmt.Errorf("opening %s: this version has no sink of kind %s", a, a.Kind())
-	}
-	complete, err := d.Kind.Unmarshal(value)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", a, err)
-	}
-	cfg, err := d.Kind.Bind(complete)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", a, err)
-	}
-	s, err := d.Sink(ctx, cfg, h.env(filepath.Join(h.opts.DataDir, spoolFolder)))
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", a, err)
-	}
-	return s, nil
+	return h.open.Look(ctx, a, &catalog.Generation{Value: value})
 }
 
 // Values are the attributes that each resource was last put with.

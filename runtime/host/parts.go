@@ -5,14 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/streamform/streamform/lang/addr"
-	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/opening"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 )
@@ -42,9 +39,6 @@ func (w *workshop) close() error {
 	return errors.Join(errs...)
 }
 
-// world says which generation of each resource takes part; nil leaves it out.
-type world func(r *catalog.Record) *catalog.Generation
-
 func live(r *catalog.Record) *catalog.Generation { return r.Live }
 
 func newest(r *catalog.Record) *catalog.Generation { return r.Newest() }
@@ -55,32 +49,17 @@ func (w *workshop) source(ctx context.Context, a addr.Resource, g *catalog.Gener
 	if s, ok := w.sources[g.ID]; ok {
 		return s, nil
 	}
-	from, err := w.host.openSource(ctx, a, g)
+	from, err := w.host.open.Source(ctx, a, g)
 	if err != nil {
 		return job.Source{}, err
 	}
 	w.closers = append(w.closers, from.Close)
-	s := job.Source{Addr: a, ID: g.ID, Generation: g.Number, From: from, Scan: scanOf(g, from), Sides: g.Sides}
+	s := job.Source{Addr: a, ID: g.ID, Generation: g.Number, From: from, Scan: opening.Scan(g, from), Sides: g.Sides}
 	w.sources[g.ID] = s
 	return s, nil
 }
 
-// scanOf is how a source is decoded: with the columns that were settled when it was applied.
-func scanOf(g *catalog.Generation, s connector.Source) batch.Scan {
-	scan, _ := s.Scan()
-	if g.Relation == nil {
-		return scan
-	}
-	scan.Columns = nil
-	for _, c := range g.Relation.Columns {
-		if !slices.Contains(scan.Metadata, c.Name) {
-			scan.Columns = append(scan.Columns, c)
-		}
-	}
-	return scan
-}
-
-func (w *workshop) sink(ctx context.Context, a addr.Resource, of world) (job.Sink, error) {
+func (w *workshop) sink(ctx context.Context, a addr.Resource, of opening.World) (job.Sink, error) {
 	g := of(w.record(a))
 	if s, ok := w.sinks[g.ID]; ok {
 		return s, nil
@@ -104,67 +83,23 @@ func (w *workshop) sink(ctx context.Context, a addr.Resource, of world) (job.Sin
 
 // sink opens a sink that is fit for publishing.
 func (h *Host) sink(ctx context.Context, r *catalog.Record, g *catalog.Generation) (job.Sink, error) {
-	to, err := h.openSink(ctx, r.Addr, g)
+	to, err := h.open.Sink(ctx, r.Addr, g)
 	return job.Sink{Addr: r.Addr, ID: g.ID, Life: r.Life, Origin: r.Name(), Generation: g.Number, Overwrite: g.Replace, To: to}, err
 }
 
 // relation compiles a stream or view as it stands among the others.
-func (w *workshop) relation(ctx context.Context, a addr.Resource, of world) (job.Relation, error) {
+func (w *workshop) relation(ctx context.Context, a addr.Resource, of opening.World) (job.Relation, error) {
 	g := of(w.record(a))
 	if r, ok := w.relations[g.ID]; ok {
 		return r, nil
 	}
-	program, err := w.host.compile(ctx, w.network, a, of)
+	program, err := w.host.open.Compile(ctx, w.network, a, of)
 	if err != nil {
 		return job.Relation{}, err
 	}
 	r := job.Relation{Addr: a, ID: g.ID, Generation: g.Number, Program: program, Tables: g.Tables}
 	w.relations[g.ID] = r
 	return r, nil
-}
-
-// compile compiles the SQL of a stream or view against the relations of a world.
-func (h *Host) compile(ctx context.Context, n *catalog.Network, a addr.Resource, of world) (*query.Program, error) {
-	q, err := asked(n, a, of)
-	if err != nil {
-		return nil, err
-	}
-	program, err := h.compiler.Compile(ctx, q)
-	if err != nil {
-		return nil, fmt.Errorf("compiling %s: %w", a, err)
-	}
-	return program, nil
-}
-
-// asked is what is compiled for a stream or view of a world.
-func asked(n *catalog.Network, a addr.Resource, of world) (query.Query, error) {
-	g := of(n.Record(a))
-	want, err := g.Wanted()
-	if err != nil {
-		return query.Query{}, fmt.Errorf("reading %s: %w", a, err)
-	}
-	q := query.Query{SQL: want.SQL, Stream: a.Block == addr.Stream, Keys: want.Keys}
-	for _, name := range g.Relation.Reads {
-		bare, side, _ := strings.Cut(name, ".")
-		in, ok := n.ByName[strings.ToLower(bare)]
-		if !ok || of(n.Record(in)) == nil {
-			return q, fmt.Errorf("compiling %s: the runtime has no relation %s", a, bare)
-		}
-		q.Relations = append(q.Relations, readable(in.Name, side, of(n.Record(in)).Relation))
-	}
-	return q, nil
-}
-
-// readable is a relation, or one of its side relations, as a query reads it.
-func readable(name, side string, of *Relation) query.Relation {
-	id := of.ID
-	if id == "" {
-		id = of.Identity
-	}
-	if side == "" {
-		return query.Relation{Name: name, Columns: of.Columns, AppendOnly: of.AppendOnly, Key: of.Key, Identity: id}
-	}
-	return query.Relation{Name: name + "." + side, Columns: of.Sides[side], AppendOnly: true, Identity: id + "." + side}
 }
 
 // allocate gives the operators of every compiled relation their tables, for good.
@@ -216,25 +151,18 @@ func (w *workshop) start(ctx context.Context) error {
 	if w.engine != nil {
 		return nil
 	}
-	dirs := []string{filepath.Join(w.host.opts.DataDir, spoolFolder)}
+	dirs := []string{w.host.open.SpoolRoot()}
 	for _, s := range w.sources {
-		dirs = append(dirs, located(s.From)...)
+		dirs = append(dirs, opening.Dirs(s.From)...)
 	}
 	for _, s := range w.sinks {
 		dirs = append(dirs, s.To.Dirs()...)
 	}
 	var err error
-	if w.engine, err = w.host.engines.Open(ctx, dirs, w.together); err != nil {
+	if w.engine, err = w.host.open.Engines.Open(ctx, dirs, w.together); err != nil {
 		return err
 	}
 	w.closers = append(w.closers, w.engine.Close)
-	return nil
-}
-
-func located(s connector.Source) []string {
-	if l, ok := s.(connector.Located); ok {
-		return l.Dirs()
-	}
 	return nil
 }
 

@@ -25,7 +25,7 @@ type Relation = catalog.Relation
 func (h *Host) Put(_ context.Context, r Resource) error {
 	h.busy.Lock()
 	defer h.busy.Unlock()
-	if _, ok := h.definitions[r.Addr.Kind()]; !ok {
+	if !h.open.Knows(r.Addr.Kind()) {
 		return fmt.Errorf("putting %s: this version has no kind %s", r.Addr, r.Addr.Kind())
 	}
 	e := h.catalog.Edit()
@@ -80,7 +80,7 @@ func supersede(e *catalog.Edit, r *catalog.Record, building *catalog.Generation)
 	if err := job.DropParcels(e.View, e.Batch, former.ID); err != nil {
 		return err
 	}
-	return e.Drop(former, r.Live)
+	return e.Drop(former, r.Generations()...)
 }
 
 // last reports whether a record is the only one left of its pipeline.
@@ -109,7 +109,7 @@ func (h *Host) Delete(ctx context.Context, a addr.Resource) error {
 	}
 	e := h.catalog.Edit()
 	defer e.Close()
-	for _, g := range []*catalog.Generation{r.Live, r.Building} {
+	for _, g := range r.Generations() {
 		if err := e.Drop(g); err != nil {
 			return fmt.Errorf("deleting %s: %w", a, err)
 		}
@@ -125,11 +125,8 @@ func (h *Host) Delete(ctx context.Context, a addr.Resource) error {
 	if a.Block != addr.Sink {
 		return nil
 	}
-	for _, g := range []*catalog.Generation{r.Live, r.Building} {
-		if g == nil {
-			continue
-		}
-		if err := os.RemoveAll(h.spool(g.ID)); err != nil {
+	for _, g := range r.Generations() {
+		if err := os.RemoveAll(h.open.Spool(g.ID)); err != nil {
 			return fmt.Errorf("deleting %s: %w", a, err)
 		}
 	}

@@ -180,7 +180,7 @@ func (s *spread) relation(ctx context.Context, r *catalog.Record) (*Relation, er
 	if r.Addr.Block != addr.Stream && r.Addr.Block != addr.View {
 		return r.Live.Relation, nil
 	}
-	program, err := s.host.compile(ctx, s.network, r.Addr, func(r *catalog.Record) *catalog.Generation { return s.edit.Record(r.Addr).Newest() })
+	program, err := s.host.open.Compile(ctx, s.network, r.Addr, func(r *catalog.Record) *catalog.Generation { return s.edit.Record(r.Addr).Newest() })
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (s *spread) receives(ctx context.Context, a, in address) (bool, error) {
 		return false, nil
 	}
 	if _, known := s.used[a]; !known {
-		program, err := s.host.compile(ctx, s.network, a, live)
+		program, err := s.host.open.Compile(ctx, s.network, a, live)
 		if err != nil {
 			return false, err
 		}

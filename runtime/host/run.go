@@ -27,6 +27,9 @@ func (h *Host) Analyze(ctx context.Context, report func(job.Progress)) error {
 func (h *Host) start(ctx context.Context, r *runner, report func(job.Progress)) error {
 	h.busy.Lock()
 	defer h.busy.Unlock()
+	if err := h.collect(); err != nil {
+		return err
+	}
 	n, all, err := h.regroup(ctx)
 	if err != nil {
 		return err

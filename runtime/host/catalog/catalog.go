@@ -83,6 +83,8 @@ type Generation struct {
 	Boundaries []Boundary `json:"boundaries,omitempty"`
 	// Touched: being built, and given rows. Should its build start over, they must be replaced.
 	Touched bool `json:"touched,omitempty"`
+	// Restored: being built, as a rollback goes back to it.
+	Restored bool `json:"restored,omitempty"`
 	// Replace: a sink being built that is given everything at cut-over, in place of what it had.
 	Replace bool `json:"replace,omitempty"`
 }

@@ -1,16 +1,16 @@
-package host
+package asking
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/opening"
 	"github.com/streamform/streamform/runtime/job"
 )
 
@@ -23,8 +23,8 @@ type Sample struct {
 
 // Infer lists a source that need not be applied and finds its columns: those it declares, or else from a sample of
 // its files. Mistakes of the user are *query.Error without a place, or *connector.UserError.
-func (h *Host) Infer(ctx context.Context, a addr.Resource, value json.RawMessage) (s Sample, err error) {
-	from, err := h.openSource(ctx, a, &catalog.Generation{Value: value})
+func (k *Asker) Infer(ctx context.Context, a addr.Resource, value json.RawMessage) (s Sample, err error) {
+	from, err := k.open.Source(ctx, a, &catalog.Generation{Value: value})
 	if err != nil {
 		return s, err
 	}
@@ -43,7 +43,7 @@ func (h *Host) Infer(ctx context.Context, a addr.Resource, value json.RawMessage
 	}
 	s.Scan, _ = from.Scan()
 	if s.Scan.Columns == nil {
-		engine, err := h.engines.Borrow(ctx, append(located(from), filepath.Join(h.opts.DataDir, spoolFolder)))
+		engine, err := k.open.Engines.Borrow(ctx, append(opening.Dirs(from), k.open.SpoolRoot()))
 		if err != nil {
 			return s, err
 		}
@@ -57,7 +57,7 @@ func (h *Host) Infer(ctx context.Context, a addr.Resource, value json.RawMessage
 	for i, c := range s.Scan.Columns {
 		types[i] = c.Type
 	}
-	if types, err = h.compiler.Types(ctx, types); err != nil {
+	if types, err = k.open.Compiler().Types(ctx, types); err != nil {
 		return s, fmt.Errorf("checking the columns of %s: %w", a, err)
 	}
 	declared := s.Scan.Columns

@@ -1,16 +1,16 @@
-package host
+package asking
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/opening"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 )
@@ -24,8 +24,8 @@ type Portion struct {
 }
 
 // Portion lists a source that need not be applied, and takes its newest files up to an amount of bytes, but one at least.
-func (h *Host) Portion(ctx context.Context, a addr.Resource, value json.RawMessage, most int64) (p Portion, err error) {
-	from, err := h.openSource(ctx, a, &catalog.Generation{Value: value})
+func (k *Asker) Portion(ctx context.Context, a addr.Resource, value json.RawMessage, most int64) (p Portion, err error) {
+	from, err := k.open.Source(ctx, a, &catalog.Generation{Value: value})
 	if err != nil {
 		return p, err
 	}
@@ -54,7 +54,7 @@ func (h *Host) Portion(ctx context.Context, a addr.Resource, value json.RawMessa
 // Rehearsal is a set of definitions to be run over files, beside everything that is applied.
 type Rehearsal struct {
 	SQL     string // one SELECT over the relations below
-	Sources []Resource
+	Sources []catalog.Resource
 	Files   map[addr.Resource][]batch.File // of each source
 	Queries []Rehearsed                    // inputs before their readers
 }
@@ -67,11 +67,11 @@ type Rehearsed struct {
 
 // Rehearse computes the relations over the files and answers the SELECT. Nothing is kept. Close the rows before the host.
 // Mistakes in SQL are *query.Error.
-func (h *Host) Rehearse(ctx context.Context, r Rehearsal) (*Rows, error) {
+func (k *Asker) Rehearse(ctx context.Context, r Rehearsal) (*Rows, error) {
 	reading := query.Reading{SQL: r.SQL}
-	dirs := []string{filepath.Join(h.opts.DataDir, spoolFolder)}
+	dirs := []string{k.open.SpoolRoot()}
 	for _, s := range r.Sources {
-		rows, folders, err := h.rehearsedSource(ctx, s, r.Files[s.Addr])
+		rows, folders, err := k.rehearsedSource(ctx, s, r.Files[s.Addr])
 		if err != nil {
 			return nil, err
 		}
@@ -79,13 +79,13 @@ func (h *Host) Rehearse(ctx context.Context, r Rehearsal) (*Rows, error) {
 		dirs = append(dirs, folders...)
 	}
 	for _, q := range r.Queries {
-		program, err := h.compiler.Compile(ctx, q.Query)
+		program, err := k.open.Compiler().Compile(ctx, q.Query)
 		if err != nil {
 			return nil, err
 		}
 		reading.Streams = append(reading.Streams, query.Held{Relation: q.Relation, Program: program})
 	}
-	engine, err := h.engines.Borrow(ctx, dirs)
+	engine, err := k.open.Engines.Borrow(ctx, dirs)
 	if err != nil {
 		return nil, err
 	}
@@ -96,12 +96,12 @@ func (h *Host) Rehearse(ctx context.Context, r Rehearsal) (*Rows, error) {
 	return &Rows{Rows: rows, release: engine.Return}, nil
 }
 
-func (h *Host) rehearsedSource(ctx context.Context, s Resource, files []batch.File) (rows query.FileRows, dirs []string, err error) {
+func (k *Asker) rehearsedSource(ctx context.Context, s catalog.Resource, files []batch.File) (rows query.FileRows, dirs []string, err error) {
 	g := &catalog.Generation{Value: s.Value, Relation: s.Relation}
-	opened, err := h.openSource(ctx, s.Addr, g)
+	opened, err := k.open.Source(ctx, s.Addr, g)
 	if err != nil {
 		return rows, nil, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	return query.FileRows{Relation: s.Addr.Name, Scan: scanOf(g, opened), Files: files}, located(opened), nil
+	return query.FileRows{Relation: s.Addr.Name, Scan: opening.Scan(g, opened), Files: files}, opening.Dirs(opened), nil
 }

@@ -1,4 +1,4 @@
-package host
+package asking
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/opening"
 	"github.com/streamform/streamform/runtime/query"
 )
 
@@ -22,8 +23,8 @@ type programs struct {
 const mostPrograms = 256
 
 // known compiles the SQL of a live stream or view, unless that was done before.
-func (h *Host) known(ctx context.Context, n *catalog.Network, a addr.Resource) (*query.Program, error) {
-	q, err := asked(n, a, live)
+func (k *Asker) known(ctx context.Context, n *catalog.Network, a addr.Resource) (*query.Program, error) {
+	q, err := opening.Asked(n, a, live)
 	if err != nil {
 		return nil, err
 	}
@@ -31,21 +32,21 @@ func (h *Host) known(ctx context.Context, n *catalog.Network, a addr.Resource) (
 	if err != nil {
 		return nil, fmt.Errorf("compiling %s: %w", a, err)
 	}
-	h.programs.mu.Lock()
-	program := h.programs.known[string(text)]
-	h.programs.mu.Unlock()
+	k.programs.mu.Lock()
+	program := k.programs.known[string(text)]
+	k.programs.mu.Unlock()
 	if program != nil {
 		return program, nil
 	}
-	if program, err = h.compile(ctx, n, a, live); err != nil {
+	if program, err = k.open.Compile(ctx, n, a, live); err != nil {
 		return nil, err
 	}
-	h.programs.mu.Lock()
-	defer h.programs.mu.Unlock()
-	if len(h.programs.known) >= mostPrograms || h.programs.known == nil {
-		h.programs.known = map[string]*query.Program{}
+	k.programs.mu.Lock()
+	defer k.programs.mu.Unlock()
+	if len(k.programs.known) >= mostPrograms || k.programs.known == nil {
+		k.programs.known = map[string]*query.Program{}
 	}
-	h.programs.known[string(text)] = program
+	k.programs.known[string(text)] = program
 	return program, nil
 }
 
@@ -55,7 +56,7 @@ func (q *reader) narrow(ctx context.Context) error {
 	for _, v := range q.reading.Views {
 		views = append(views, query.Shown{Name: v.Relation, Program: v.Program})
 	}
-	keys, err := q.host.compiler.Lookups(ctx, q.reading.SQL, q.others(), views)
+	keys, err := q.asker.open.Compiler().Lookups(ctx, q.reading.SQL, q.others(), views)
 	if err != nil {
 		return fmt.Errorf("finding the keys of a query: %w", err)
 	}

@@ -1,10 +1,9 @@
-package host
+package asking
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/host/engines"
+	"github.com/streamform/streamform/runtime/host/opening"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
@@ -32,9 +32,9 @@ func (r *Rows) Close() error { return errors.Join(r.Rows.Close(), r.release()) }
 
 // Query answers one SELECT over the committed relations, all as of the same moment. Close the
 // rows. Mistakes in the SQL are *query.Error.
-func (h *Host) Query(ctx context.Context, sql string) (*Rows, error) {
-	view := h.store.View()
-	q := &reader{host: h, view: view, dirs: []string{filepath.Join(h.opts.DataDir, spoolFolder)}}
+func (k *Asker) Query(ctx context.Context, sql string) (*Rows, error) {
+	view := k.store.View()
+	q := &reader{asker: k, view: view, dirs: []string{k.open.SpoolRoot()}}
 	release := func() error {
 		view.Close()
 		return nil
@@ -48,7 +48,7 @@ func (h *Host) Query(ctx context.Context, sql string) (*Rows, error) {
 
 // reader puts together what one query reads.
 type reader struct {
-	host    *Host
+	asker   *Asker
 	view    *store.View
 	network *catalog.Network
 	dirs    []string
@@ -57,14 +57,14 @@ type reader struct {
 }
 
 func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *engines.Lent, error) {
-	c, err := catalog.Read(q.host.store, q.view)
+	c, err := catalog.Read(q.asker.store, q.view)
 	if err != nil {
 		return nil, nil, err
 	}
 	if q.network, err = c.Network(); err != nil {
 		return nil, nil, err
 	}
-	names, err := q.host.compiler.Names(ctx, sql)
+	names, err := q.asker.open.Compiler().Names(ctx, sql)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,7 +85,7 @@ func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *engines.Len
 	if err := q.narrow(ctx); err != nil {
 		return nil, nil, err
 	}
-	engine, err := q.host.engines.Borrow(ctx, q.dirs)
+	engine, err := q.asker.open.Engines.Borrow(ctx, q.dirs)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -141,7 +141,7 @@ func (q *reader) add(ctx context.Context, bare, side string) error {
 	case a.Block == addr.Source:
 		return q.addFiles(ctx, a, g)
 	}
-	program, err := q.host.known(ctx, q.network, a)
+	program, err := q.asker.known(ctx, q.network, a)
 	if err != nil {
 		return err
 	}
@@ -161,13 +161,13 @@ func (q *reader) add(ctx context.Context, bare, side string) error {
 }
 
 func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *catalog.Generation) (err error) {
-	s, err := q.host.openSource(ctx, a, g)
+	s, err := q.asker.open.Source(ctx, a, g)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	q.dirs = append(q.dirs, located(s)...)
-	f := query.FileRows{Relation: a.Name, Scan: scanOf(g, s)}
+	q.dirs = append(q.dirs, opening.Dirs(s)...)
+	f := query.FileRows{Relation: a.Name, Scan: opening.Scan(g, s)}
 	err = job.Records(q.view, g.ID, func(r job.Record) error {
 		if r.Status != connector.Read {
 			return nil

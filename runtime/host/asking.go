@@ -1,0 +1,47 @@
+package host
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/host/asking"
+)
+
+// Rows is an open result. Close it before the host.
+type Rows = asking.Rows
+
+// Sample is what a look at a source found.
+type Sample = asking.Sample
+
+// Portion is a part of what a source holds.
+type Portion = asking.Portion
+
+// Rehearsal is a set of definitions to be run over files, beside everything that is applied.
+type Rehearsal = asking.Rehearsal
+
+// Rehearsed is one stream or view of a Rehearsal.
+type Rehearsed = asking.Rehearsed
+
+// Query answers one SELECT over the committed relations, all as of the same moment. Close the
+// rows. Mistakes in the SQL are *query.Error.
+func (h *Host) Query(ctx context.Context, sql string) (*Rows, error) {
+	return h.ask.Query(ctx, sql)
+}
+
+// Infer lists a source that need not be applied and finds its columns: those it declares, or else from a sample of
+// its files. Mistakes of the user are *query.Error without a place, or *connector.UserError.
+func (h *Host) Infer(ctx context.Context, a addr.Resource, value json.RawMessage) (Sample, error) {
+	return h.ask.Infer(ctx, a, value)
+}
+
+// Portion lists a source that need not be applied, and takes its newest files up to an amount of bytes, but one at least.
+func (h *Host) Portion(ctx context.Context, a addr.Resource, value json.RawMessage, most int64) (Portion, error) {
+	return h.ask.Portion(ctx, a, value, most)
+}
+
+// Rehearse computes the relations over the files and answers the SELECT. Nothing is kept. Close the rows before the host.
+// Mistakes in SQL are *query.Error.
+func (h *Host) Rehearse(ctx context.Context, r Rehearsal) (*Rows, error) {
+	return h.ask.Rehearse(ctx, r)
+}
