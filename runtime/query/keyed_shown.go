@@ -2,6 +2,7 @@ package query
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/query/compile"
@@ -50,6 +51,23 @@ func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown
 	r.remember(relation, m)
 	c.inserted = r.shownRows(table)
 	return r.consolidate(ctx, c, was)
+}
+
+// remembered reads the output of an operator whose memory holds it.
+func (e *Engine) remembered(ctx context.Context, o compile.Stateful, mem Memory) (string, error) {
+	if a, ok := o.(compile.Aggregate); ok {
+		return e.rowsOf(ctx, a, mem)
+	}
+	k := o.(compile.Keyed)
+	l, err := e.Loader(compile.Numbered("c", len(k.OutputTypes)), k.OutputTypes)
+	if err != nil {
+		return "", err
+	}
+	defer l.Release()
+	if err := (memory.Multimap{Mem: mem, Prefix: shownPrefix}).All(func(row []byte) error { return l.Append(ctx, row) }); err != nil {
+		return "", fmt.Errorf("reading keyed data: %w", err)
+	}
+	return l.Table(ctx)
 }
 
 // outputKeys are the key's expressions over the operator's output.

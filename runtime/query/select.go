@@ -217,15 +217,14 @@ func (e *Engine) held(ctx context.Context, h Held) (string, error) {
 	}
 	stored := map[string]*change{}
 	for _, o := range p.Steps {
-		a, ok := o.(compile.Aggregate)
-		if !ok || stored[a.ID] != nil || !slices.Contains(logical.Leaves(p.Final), a.ID) {
+		if !slices.Contains(logical.Leaves(p.Final), o.Name()) {
 			continue
 		}
-		rows, err := e.rowsOf(ctx, a, h.Memory(a.ID))
+		rows, err := e.remembered(ctx, o, h.Memory(o.Name()))
 		if err != nil {
 			return "", err
 		}
-		stored[a.ID] = &change{inserted: rows}
+		stored[o.Name()] = &change{inserted: rows}
 	}
 	return side(p.Final, stored, func(c *change) string { return c.inserted })
 }

@@ -44,18 +44,23 @@ func (p *Program) HoldsResult() bool {
 		return true
 	}
 	for _, leaf := range logical.Leaves(p.Final) {
-		if !p.isAggregate(leaf) {
+		if !p.remembered(leaf) {
 			return true
 		}
 	}
 	return false
 }
 
-// isAggregate reports whether a leaf is the output of an aggregate, whose memory holds all its rows.
-func (p *Program) isAggregate(leaf string) bool {
+// remembered reports whether a leaf is the output of an operator whose memory holds all the rows it gives.
+func (p *Program) remembered(leaf string) bool {
 	return slices.ContainsFunc(p.Steps, func(o Stateful) bool {
-		a, ok := o.(Aggregate)
-		return ok && a.ID == leaf
+		switch o := o.(type) {
+		case Aggregate:
+			return o.ID == leaf
+		case Keyed:
+			return o.ID == leaf && o.Unstable
+		}
+		return false
 	})
 }
 
