@@ -199,7 +199,7 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 	}
 	doc, err := b.plan(clock.sql)
 	if err != nil {
-		return nil, err
+		return nil, clock.unplanned(err)
 	}
 	if p.Columns, err = b.describe(s.Body); err != nil {
 		return nil, err

@@ -83,6 +83,15 @@ func (c clocked) explain(err error) error {
 	return &statement.Error{Summary: "Volatile function", Detail: reason + " " + statement.TemporalForm, Start: at.Start, End: at.End}
 }
 
+// unplanned is what is wrong with a query that can be planned as it is written, but not with a time that is not known.
+func (c clocked) unplanned(err error) error {
+	var mistake *statement.Error
+	if len(c.places) == 0 || !errors.As(err, &mistake) {
+		return err
+	}
+	return c.explain(&bound.ClockError{Reason: "The time is asked for where it must be known before the query runs, such as among the arguments of a table function."})
+}
+
 // declareTemporal finds the types of a filter by the time, works out its functions, proves its SQL, and declares its output.
 func (b *binding) declareTemporal(t *logical.Temporal) (Temporal, error) {
 	out := Temporal{Temporal: t}
