@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
 )
@@ -31,35 +32,51 @@ func data(p *plan.Plan, c plan.Change) []string {
 	return out
 }
 
+// result is the operator that holds a relation's rows, or only makes them from what is below it.
+const result = "result"
+
 // operators says what becomes of the operators of an edited query: a summary, and a line for each that is not kept.
 func operators(c plan.Change) []string {
-	if c.Evolution == nil || len(c.Evolution.Operators) == 0 {
+	if c.Evolution == nil {
 		return nil
 	}
 	kept, all := 0, 0
 	var rest []string
 	for _, f := range c.Evolution.Operators {
-		if f.Fate != plan.Dropped {
+		if f.Name != result && f.Fate != plan.Dropped {
 			all++
 		}
-		if f.Fate == plan.Kept {
+		switch {
+		case f.Fate == plan.Kept && f.Name != result:
 			kept++
-			continue
+		case f.Fate == plan.Kept, f.Fate == plan.Added && f.Name == result:
+		default:
+			rest = append(rest, "- "+fateWord(f.Fate)+" "+operator(f))
 		}
-		line := "- " + fateWord(f.Fate) + " " + f.Name
-		if f.Detail != "" {
-			line += ", " + f.Detail
-		}
-		if f.Reason != "" {
-			line += ": " + f.Reason
-		}
-		rest = append(rest, line)
+	}
+	if all == 0 {
+		return rest
 	}
 	summary := fmt.Sprintf("%d of %s kept", kept, plural(int64(all), "operator"))
 	if c.Class == plan.Migrate {
 		summary = "keyed data carried over: " + summary
 	}
 	return append([]string{summary}, rest...)
+}
+
+// operator names one operator by what it does, and why it has its fate.
+func operator(f plan.Fate) string {
+	name := "the " + strings.ReplaceAll(f.Kind, "_", " ")
+	switch {
+	case f.Name == result:
+		name = "its rows"
+	case f.Detail != "":
+		name += " (" + f.Detail + ")"
+	}
+	if f.Reason != "" {
+		name += ": " + f.Reason
+	}
+	return name
 }
 
 func fateWord(f plan.FateKind) string {
@@ -81,6 +98,8 @@ func cost(p *plan.Plan, c plan.Change) []string {
 	}
 	var out []string
 	switch {
+	case !c.Computes() && c.Action == plan.Update && c.Class == plan.InPlace && len(c.Changed) > 0 && len(c.Boundaries) == 0 && graph.Carries(c.Addr):
+		return []string{"takes effect at the next epoch; what was computed stays"}
 	case !c.Computes():
 		return nil
 	case c.Class == plan.Migrate && price.HeldRows > 0:

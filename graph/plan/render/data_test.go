@@ -53,9 +53,14 @@ func TestDataLines(t *testing.T) {
 			change: plan.Change{Class: plan.Migrate, Reason: "what is above it has changed", Price: &plan.Price{HeldRows: 1_200_000, Seconds: 42}, Evolution: &plan.Evolution{Operators: []plan.Fate{
 				{Name: "aggregate 1", Kind: "aggregate", Detail: "by k: sum(v)", Fate: plan.Kept},
 				{Name: "aggregate 2", Kind: "aggregate", Detail: "by\n  w", Fate: plan.Migrated, Reason: "one sum fewer"},
-				{Name: "top 1", Kind: "top", Fate: plan.Added}, {Name: "top 9", Kind: "top", Fate: plan.Dropped, Reason: "nothing uses it any more"}}}},
-			want: []string{"(what is above it has changed)", "(keyed data carried over: 1 of 3 operators kept)", "  - converts aggregate 2, by w: one sum fewer", "  - adds top 1",
-				"  - drops top 9: nothing uses it any more", "(made from 1,200,000 rows held, about 42s)"},
+				{Name: "top 1", Kind: "top", Fate: plan.Added}, {Name: "top 9", Kind: "top", Fate: plan.Dropped, Reason: "nothing uses it any more"},
+				{Name: "result", Kind: "rows", Detail: "filters", Fate: plan.Rebuilt, Reason: "computed from the operators below it"}}}},
+			want: []string{"(what is above it has changed)", "(keyed data carried over: 1 of 3 operators kept)", "  - converts the aggregate (by w): one sum fewer", "  - adds the top",
+				"  - drops the top: nothing uses it any more", "  - rebuilds its rows: computed from the operators below it", "(made from 1,200,000 rows held, about 42s)"},
+		},
+		"in place": {
+			change: plan.Change{Class: plan.InPlace, Changed: []string{"description"}},
+			want:   []string{"(takes effect at the next epoch; what was computed stays)"},
 		},
 		"rebuilt": {
 			change: plan.Change{Class: plan.RebuildFromState, Price: &plan.Price{HeldRows: 1, Seconds: 130}},
