@@ -2,6 +2,7 @@ package bind_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -244,4 +245,67 @@ func TestPlacesOfMistakes(t *testing.T) {
 		require.Equal(t, "  "+want, lines[ds[0].Subject.Start.Line-1])
 		require.Equal(t, `source "test" "d"`, ds[0].Context)
 	}
+}
+
+// A record of another version, whose identities and digests say nothing here, means what its query means.
+func TestRecordOfAnotherVersion(t *testing.T) {
+	w := world(t, shop)
+	d := applied(t, w)
+	for i, r := range d.Resources {
+		if r.Relation != nil && r.Addr.Block != addr.Source {
+			old := *r.Relation
+			old.Identity, old.Compiled = "as it was written then", "another digest"
+			d.Resources[i].Relation = &old
+		}
+	}
+	r, ds, err := bindWorld(t, w, d)
+	require.NoError(t, err)
+	require.Empty(t, ds)
+	require.Empty(t, r.Evolutions, "nothing was edited")
+	require.EqualValues(t, 3, w.Compiler.Compiled.Load())
+	require.NotEqual(t, "as it was written then", r.Relations[address(t, "view.v")].Identity)
+
+	w.Files["main.sf.hcl"] = replaceOnce(t, shop, `SELECT * FROM s"`, `SELECT * FROM s WHERE id > 1"`)
+	r, _, err = bindWorld(t, w, d)
+	require.NoError(t, err)
+	require.Len(t, r.Evolutions, 1, "and what was edited is still found")
+	require.Contains(t, r.Evolutions, address(t, "stream.valid"))
+}
+
+// Readers of an edited relation are compared only where the columns they see have changed, or whether it takes rows back.
+func TestEvolutionsOfReaders(t *testing.T) {
+	const text = "source \"test\" \"s\" {\n  path = \"in\"\n}\nview \"v\" {\n  sql = \"SELECT id FROM s GROUP BY id\"\n}\nview \"w\" {\n  sql = \"SELECT id FROM v GROUP BY id\"\n}\nview \"all\" {\n  sql = \"SELECT * FROM v\"\n}\n"
+	for edit, want := range map[string][]string{
+		"SELECT id FROM s WHERE id > 1 GROUP BY id": {"view.v"},
+		"SELECT id, n FROM s GROUP BY id":           {"view.all", "view.v"},
+		"SELECT id FROM s":                          {"view.all", "view.v"},
+	} {
+		w := world(t, text)
+		d := applied(t, w)
+		w.Files["main.sf.hcl"] = replaceOnce(t, text, "SELECT id FROM s GROUP BY id", edit)
+		r, ds, err := bindWorld(t, w, d)
+		require.NoError(t, err)
+		require.Empty(t, ds)
+		var got []string
+		for a := range r.Evolutions {
+			got = append(got, a.String())
+		}
+		slices.Sort(got)
+		require.Equal(t, want, got, edit)
+	}
+}
+
+func TestIDs(t *testing.T) {
+	w := world(t, shop)
+	d := applied(t, w)
+	for i, r := range d.Resources {
+		if r.Addr == address(t, "view.v") { // as if it had been renamed
+			d.Resources[i].Addr = address(t, "view.renamed")
+		}
+	}
+	r, _, err := bindWorld(t, w, d)
+	require.NoError(t, err)
+	require.Equal(t, "view.v#2", r.IDs[address(t, "view.v")], "the ID view.v is taken")
+	require.Equal(t, "stream.valid", r.IDs[address(t, "stream.valid")])
+	require.Len(t, r.IDs, 6)
 }

@@ -94,7 +94,7 @@ func (c *Compiler) Compare(_ context.Context, before, after bind.Query) (plan.Ev
 		return from
 	}
 	switch {
-	case was.Identity == is.Identity && slices.Equal(was.Columns, is.Columns):
+	case was.Identity == is.Identity && was.AppendOnly == is.AppendOnly && slices.Equal(was.Columns, is.Columns):
 		return plan.Evolution{Class: plan.Noop}, nil
 	case below(was.Identity) == below(is.Identity) && !is.AppendOnly:
 		return plan.Evolution{Class: plan.Migrate, Reason: "what is above its aggregate has changed", Carry: json.RawMessage(`{"keep":"op0"}`),

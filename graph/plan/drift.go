@@ -176,7 +176,8 @@ func (m *maker) restore(drifts []Drift) {
 }
 
 // altered reports whether the runtime was given attributes that mean something else than those recorded. The text of a query
-// is left to the comparison of generations: another spelling of the same is recorded without being given to the runtime.
+// is left to the comparison of generations: another spelling of the same is recorded without being given to the runtime, and so
+// is what matters at creation only.
 func (m *maker) altered(a addr.Resource, real json.RawMessage) bool {
 	r, configured := m.config[a]
 	recorded := m.prior[a]
@@ -191,5 +192,7 @@ func (m *maker) altered(a addr.Resource, real json.RawMessage) bool {
 	if err != nil {
 		return true
 	}
-	return slices.ContainsFunc(schema.Changed(r.Kind, was, is), func(c schema.FieldChange) bool { return c.Cost != schema.CostSemantics })
+	return slices.ContainsFunc(schema.Changed(r.Kind, was, is), func(c schema.FieldChange) bool {
+		return c.Cost != schema.CostSemantics && c.Cost != schema.CostCreation
+	})
 }

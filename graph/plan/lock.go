@@ -47,11 +47,14 @@ func lockOn(changes []Change, f *Facts) *Lock {
 	l := &Lock{Generations: map[addr.Resource]int64{}, Identities: map[addr.Resource]Identity{}}
 	for _, c := range changes {
 		at := c.Addr
-		if g, ok := f.Generations[at]; ok {
-			l.Generations[at] = g
+		if _, there := f.Generations[at]; !there && c.PreviousAddr != nil {
+			at = *c.PreviousAddr // until apply renames it
 		}
-		if id, ok := f.Identities[at]; ok && c.Desired != nil {
-			l.Identities[at] = id
+		if g, ok := f.Generations[at]; ok {
+			l.Generations[c.Addr] = g
+		}
+		if id, ok := f.Identities[c.Addr]; ok && c.Desired != nil {
+			l.Identities[c.Addr] = id
 		}
 	}
 	return l

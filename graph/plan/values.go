@@ -30,11 +30,13 @@ func (m *maker) compareValues(c *Change, r lang.Resource, v *verdict) {
 			continue
 		}
 		c.Changed = append(c.Changed, change.Path)
+		if cost == schema.CostCreation {
+			m.warnCreationOnly(r, change)
+			continue
+		}
 		v.add(InPlace, "")
 		switch cost {
 		case schema.CostNone, schema.CostInPlace:
-		case schema.CostCreation:
-			m.warnCreationOnly(r, change)
 		case schema.CostSemantics:
 			v.anew = v.anew || !comparable(c.Prior) // else its evolution says what it costs
 		case schema.CostColumns:
