@@ -19,6 +19,7 @@ const initKey = "\xff"
 
 // keyedDelta is the change of one input of a keyed operator.
 type keyedDelta struct {
+	rows           string // table of all new rows, where plus has only those that may matter
 	plus, minus    string // tables of k0, …, c0, …; minus is empty when nothing was taken back
 	added, removed map[string][][]byte
 }
@@ -106,6 +107,11 @@ func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) 
 		return nil, err
 	}
 	d := &keyedDelta{}
+	if r.k.Best {
+		if d.rows, plus, err = r.candidates(ctx, plus); err != nil {
+			return nil, err
+		}
+	}
 	if d.plus, d.added, err = r.sideRows(ctx, i, plus); err != nil {
 		return nil, err
 	}

@@ -29,9 +29,22 @@ func (r *keyedRun) best(ctx context.Context, relation string, c *change, keys []
 	return r.swap(ctx, relation, c, shown{now: now, was: was, shelves: shelves})
 }
 
+// candidates makes a table of new rows, and finds those that are among the first of themselves: no others can be among the first of all.
+func (r *keyedRun) candidates(ctx context.Context, plus string) (rows, few string, err error) {
+	list := make([]string, len(r.k.InputTypes[0]))
+	for j, t := range r.k.InputTypes[0] {
+		list[j] = fmt.Sprintf("CAST(c%d AS %s) AS c%d", j, t, j)
+	}
+	if rows, err = r.Make(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+plus); err != nil {
+		return "", "", err
+	}
+	first, err := r.fill(r.k.Body, rows)
+	return rows, fmt.Sprintf("(SELECT %s FROM (%s))", strings.Join(compile.Numbered("c", len(list)), ", "), first), err
+}
+
 // rememberRows keeps an input's new rows in order: nothing reads them until the query is edited.
 func (r *keyedRun) rememberRows(ctx context.Context, relation string, d *keyedDelta) error {
-	blocks, err := r.Blocks(ctx, "FROM "+r.rowsOnly(0, d.plus))
+	blocks, err := r.Blocks(ctx, "FROM "+d.rows)
 	if err == nil {
 		r.remember(relation, Remember{Operator: r.k.ID, Blocks: blocks})
 	}
