@@ -64,6 +64,14 @@ func incremental() map[string][]string {
 			`WITH k AS MATERIALIZED (SELECT 2 AS a UNION ALL SELECT 3) SELECT id, a FROM b, k UNION ALL SELECT a, NULL FROM k`,
 			`SELECT x.s.a AS a, id FROM (VALUES ({'a': 1}), (NULL)) x(s), b`, `SELECT id, i FROM b, (SELECT i FROM range(2000) r(i) WHERE i % 500 = 1) WHERE i > id`,
 		},
+		"aggregates of nothing": {
+			`SELECT count_if(c > 1) AS n FROM b WHERE id > 2`, `SELECT op, count_if(c > 1) AS n, count_if(b IS NULL) AS m FROM b GROUP BY op`, `SELECT l, count_if(c = 1) FILTER (id > 1) AS n FROM b GROUP BY l`,
+			`SELECT id, (SELECT count_if(y.c > 0) FROM b y WHERE y.id < x.id) AS n FROM b x`,
+		},
+		"aggregates of lists": {
+			`SELECT id, array_to_string(l, '+') AS t, list_sum(l) AS s, list_aggr(l, 'string_agg', '/') AS u, list_aggr(l, 'quantile_cont', 0.25) AS q FROM b`,
+			`SELECT array_to_string(l, ' - ') AS t, count(*) AS n FROM b GROUP BY t`,
+		},
 		"rows made for each outer row": {
 			`SELECT id, i FROM b, range(c) r(i)`, `SELECT id, i FROM b, generate_series(1, c) r(i) WHERE i <> 2`, `SELECT id, i FROM b, LATERAL (VALUES (c), (c + 1)) x(i)`,
 			`SELECT id, i, j FROM b, unnest(l) u(i), range(1, i) r(j)`, `SELECT id, i FROM b LEFT JOIN LATERAL (VALUES (c + id)) x(i) ON i > 2`,

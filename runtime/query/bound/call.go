@@ -81,6 +81,19 @@ func aggregateData(e *Expr) ([]string, error) {
 	return nil, nil
 }
 
+// listAggregateData is aggregateData for an aggregate that runs over the elements of a list.
+func listAggregateData(e *Expr) ([]string, error) {
+	var data struct {
+		Bind struct {
+			Aggregate *Expr `json:"aggr_expr"`
+		} `json:"bind_data"`
+	}
+	if err := json.Unmarshal(e.FunctionData, &data); err != nil || data.Bind.Aggregate == nil {
+		return nil, Unsupportedf(ByFunction, "the function %s", e.Name)
+	}
+	return aggregateData(data.Bind.Aggregate)
+}
+
 func quantiles(e *Expr) ([]string, error) {
 	var data struct {
 		Raw       []Value `json:"raw"`

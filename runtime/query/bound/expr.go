@@ -198,6 +198,13 @@ func (s Scope) function(e *Expr) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if e.Name == "list_aggr" {
+		extra, err := listAggregateData(e)
+		if err != nil {
+			return "", err
+		}
+		parts = append(parts, extra...)
+	}
 	switch {
 	case e.Name == "struct_pack":
 		return structPack(e, parts)

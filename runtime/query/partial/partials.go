@@ -153,9 +153,18 @@ func (b *Builder) count(c call) (string, error) {
 		text = "count(" + c.args + ")"
 	case "count_if":
 		text = "CAST(count_if(" + c.args + ")" + c.filter + " AS " + c.typ + ")"
-		return Name(b.Partial(Number("count_if", text, c.typ, c.expr))), nil
+		return b.countIf(c, text), nil
 	}
 	return Name(b.Partial(Number("count", text+c.filter, "BIGINT", c.expr))), nil
+}
+
+// countIf is NULL where there is no value, as a sum is.
+func (b *Builder) countIf(c call, text string) string {
+	n := Name(b.Partial(Partial{Kind: "count_if", Expr: text, Zero: "NULL", Merge: sumMerge(c.typ), Of: c.expr}))
+	if !b.Retracts {
+		return n
+	}
+	return "CASE WHEN " + Name(b.nonNull(c)) + " > 0 THEN " + n + " END"
 }
 
 func exact(typ string) bool {
