@@ -188,6 +188,13 @@ func (r *seeding) migrated(ctx context.Context, a compile.Aggregate, p evolve.Pa
 	if err != nil {
 		return nil, err
 	}
+	if p.With != nil {
+		given, err := partials(a, r.inputs, false)
+		if err != nil {
+			return nil, err
+		}
+		sql = seed.Merged(p, a, sql, given)
+	}
 	now, err := r.Make(ctx, sql)
 	if err != nil {
 		return nil, err

@@ -227,6 +227,10 @@ func editsToTry() map[string][]string {
 			"SELECT k, v, count(*) AS n, sum(d) AS s, count(f) AS c FROM b GROUP BY ALL", "SELECT v, k, sum(d) + 1 AS s, count(*) AS n FROM b GROUP BY v, k",
 			"SELECT k, sum(d) AS s, avg(d) AS a FROM b WHERE k > 'k0' GROUP BY ALL", "SELECT k, min(v) AS lo, sum(d) AS s FROM b GROUP BY ALL", "SELECT sum(d) AS s FROM b", "SELECT DISTINCT k FROM b",
 		},
+		"values": {
+			"SELECT time_bucket(INTERVAL 5 MINUTE, ts) AS w, k, count(*) AS n, count(DISTINCT v) AS dv, sum(d) AS s FROM t GROUP BY ALL", "SELECT date_trunc('hour', ts) AS w, k, count(*) AS n, count(DISTINCT v) AS dv, sum(d) AS s FROM t GROUP BY ALL",
+			"SELECT k, count(*) AS n, count(DISTINCT v) AS dv FROM t WHERE k > 'k0' GROUP BY ALL", "SELECT count(*) AS n, count(DISTINCT v) AS dv FROM t WHERE k > 'k0'", "SELECT count(*) AS n FROM t WHERE k > 'k0'",
+		},
 		"distinct": {"SELECT DISTINCT k, v, d FROM t", "SELECT DISTINCT v, k FROM t", "SELECT DISTINCT upper(k) AS u FROM t WHERE v < 30"},
 		"rows by key": {
 			"SELECT k, median(d) AS m, sum(v) AS s FROM t GROUP BY ALL", "SELECT k, v, median(d) AS m FROM t GROUP BY ALL", "SELECT median(d) AS m, count(DISTINCT k) AS n FROM t", "SELECT k, count(*) AS n, max(d) AS hi FROM t GROUP BY ALL", "SELECT count(*) AS n FROM t",

@@ -104,7 +104,8 @@ func (c *comparison) migration(a compile.Aggregate) migration {
 		if !ok || c.clocked[old.ID] {
 			continue
 		}
-		switch m := migrate(old, a, c.ws); {
+		switch m := migrate(old, a, c.before.Steps, c.ws); {
+		case m.partials != nil && len(m.from) < len(a.Arms) && !c.completes(a, m.from):
 		case m.partials != nil && (best.partials == nil || best.partials.Merge && !m.partials.Merge):
 			best = m
 		case best.partials == nil && best.misses == "":
@@ -112,6 +113,20 @@ func (c *comparison) migration(a compile.Aggregate) migration {
 		}
 	}
 	return best
+}
+
+// completes reports whether an aggregate's input gives just the arms that do not follow from what is held: what these read
+// can be had, and of the others nothing.
+func (c *comparison) completes(a compile.Aggregate, from []int) bool {
+	for i, arm := range a.Arms {
+		follows := slices.Contains(from, i)
+		for _, leaf := range arm.Leaves {
+			if c.lacks(leaf) != follows {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // input is what an operator reads: SQL over leaves, and its form.

@@ -86,6 +86,8 @@ type Partials struct {
 	Partials     []string `json:"partials,omitempty"` // SQL, one for each partial of the new aggregate
 	// Merge: several old groups make one new group, and Partials are aggregates.
 	Merge bool `json:"merge,omitempty"`
+	// With, if set: what the aggregate's input gives is merged in, by these aggregates over the new partials p0, p1, ….
+	With []string `json:"with,omitempty"`
 }
 
 // Store is the form in which an operator holds rows.

@@ -30,10 +30,20 @@ type Aggregate struct {
 
 	Form       Form     // of Input; this and what follows is set by Split.Identify
 	GroupForms []string // what each group is
-	Remembers  string   // identity of what is remembered
-	Identity   string   // identity of the output: Remembers and the finals
+	// Arms are the parts of a UNION ALL whose rows are told apart by a number in them, so that each partial is about one; else
+	// there is one arm, the input.
+	Arms      []Arm
+	Remembers string // identity of what is remembered
+	Identity  string // identity of the output: Remembers and the finals
 
 	groups []*bound.Expr
+}
+
+// Arm is a part of an aggregate's input.
+type Arm struct {
+	Form   Form
+	Groups []string // what each group is
+	Leaves []string // that it reads
 }
 
 // Partial is one remembered column of an aggregate.

@@ -71,7 +71,7 @@ func canonicalConstant(op *bound.Op) (canon, error) {
 	}
 	out := canon{base: Digest("constant", sql)}
 	for i := range columns {
-		out.cols = append(out.cols, fmt.Sprintf("v%d@%s", i, out.base))
+		out.cols = append(out.cols, opaque("v", column(i), out.base))
 	}
 	return out, nil
 }

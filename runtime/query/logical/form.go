@@ -1,6 +1,7 @@
 package logical
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -100,16 +101,14 @@ func (z *canonizer) identifyAggregate(o Operator) error {
 	if a.GroupForms, err = in.exprs(a.groups); err != nil {
 		return err
 	}
-	for i, p := range a.Partials {
-		if a.Partials[i].Form, err = in.partial(p); err != nil {
-			return err
-		}
+	if err := z.arms(a, in); err != nil {
+		return err
 	}
 	a.sortPartials()
 	parts := append([]string{"aggregate", a.Form.Base, fmt.Sprint(len(a.Form.Preds), len(a.groups), a.Counter, a.AppendOnly)}, a.Form.Preds...)
 	parts = append(parts, a.GroupForms...)
 	for _, p := range a.Partials {
-		parts = append(parts, p.Form, p.Merge)
+		parts = append(parts, p.Form, fmt.Sprint(p.Arm), p.Merge)
 	}
 	a.Remembers = Digest(parts...)
 	a.Identity = Digest(append(append([]string{a.Remembers}, a.Finals...), a.FinalTypes...)...)
@@ -120,7 +119,10 @@ func (z *canonizer) identifyAggregate(o Operator) error {
 // sortPartials remembers partials in an order that does not depend on how the query is written.
 func (a *Aggregate) sortPartials() {
 	order := bound.Upto(len(a.Partials))
-	slices.SortStableFunc(order, func(i, j int) int { return strings.Compare(a.Partials[i].Form, a.Partials[j].Form) })
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := a.Partials[i], a.Partials[j]
+		return cmp.Or(cmp.Compare(a.Arm, b.Arm), strings.Compare(a.Form, b.Form))
+	})
 	at := map[string]string{}
 	sorted := make([]Partial, len(order))
 	for to, from := range order {
@@ -134,26 +136,6 @@ func (a *Aggregate) sortPartials() {
 	for i, f := range a.Finals {
 		a.Finals[i] = word.ReplaceAllStringFunc(f, func(name string) string { return at[name] })
 	}
-}
-
-// partial is what a partial is computed from.
-func (c canon) partial(p Partial) (string, error) {
-	if p.Of == nil {
-		return p.Kind + "()", nil
-	}
-	args, err := c.exprs(p.Of.Children)
-	if err != nil {
-		return "", err
-	}
-	text := p.Kind + "(" + strings.Join(args, ", ") + ")"
-	if p.Of.Filter != nil {
-		f, err := c.expr(p.Of.Filter)
-		if err != nil {
-			return "", err
-		}
-		text += " FILTER " + f
-	}
-	return text, nil
 }
 
 func (z *canonizer) identifyKeyed(o Operator) error {

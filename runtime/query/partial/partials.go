@@ -15,6 +15,7 @@ type Partial struct {
 	Merge string
 	Kind  string // count, count_if, sum, variance, rows, or the name of the aggregate whose value it is
 	Form  string // what it is, without its type; empty until canonical forms are made
+	Arm   int    // of the input, which alone it is computed from
 
 	Of *bound.Expr // the call it was made for; nil: it counts all rows
 }

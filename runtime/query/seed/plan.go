@@ -25,7 +25,7 @@ func (p Plan) Reads(operator string, final bool) bool {
 	}
 	for _, o := range p.Program.Steps {
 		origin := p.Carry.Operators[o.Name()]
-		if origin.Keep != "" || origin.Partials != nil {
+		if origin.Keep != "" || origin.Partials != nil && origin.Partials.With == nil {
 			continue
 		}
 		for i, sql := range o.InputSQL() {
@@ -59,6 +59,19 @@ func Over(o compile.Stateful, input int, leaf string) compile.Stateful {
 	part.Inputs[input].SQL = sql
 	k.Keyed = &part
 	return k
+}
+
+// Merged is SQL for partials that follow from old ones, with those of what the aggregate's input gives merged in.
+func Merged(p evolve.Partials, a compile.Aggregate, old, given string) string {
+	list := a.GroupNames()
+	for i, e := range p.With {
+		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS p%d", e, a.PartialTypes[i], i))
+	}
+	sql := "SELECT " + strings.Join(list, ", ") + " FROM (" + old + " UNION ALL " + given + ")"
+	if len(a.GroupTypes) > 0 {
+		sql += " GROUP BY ALL"
+	}
+	return sql
 }
 
 // Result is where a relation's own rows come from, when they are not computed.
