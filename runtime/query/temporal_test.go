@@ -34,6 +34,8 @@ type clockWorld struct {
 func newClockWorld(t testing.TB, views ...string) *clockWorld {
 	w := &clockWorld{world: newWorld(t, timedColumns()), t: t, sql: map[string]string{}, due: map[string]int64{}}
 	t.Cleanup(w.close)
+	// Plain DuckDB 1.5 fails on some first rows of each key otherwise: "expression type mismatch".
+	require.NoError(t, w.oracle.Exec(context.Background(), "SET disabled_optimizers = 'top_n_window_elimination'"))
 	c := newCompiler(t)
 	for i, sql := range views {
 		name := fmt.Sprintf("v%d", i)
@@ -198,7 +200,11 @@ func randomClock(rng *rand.Rand) string {
 func randomCondition(rng *rand.Rand) string {
 	value := []string{"{ts}", "{te}", "{d}", "{ts} + INTERVAL 3 DAY", "greatest({ts}, {te})", "CAST({te} AS DATE)", "date_trunc('hour', {ts})"}[rng.IntN(7)]
 	sign := []string{"<", "<=", ">", ">="}[rng.IntN(4)]
-	switch rng.IntN(6) {
+	switch rng.IntN(8) {
+	case 3:
+		return fmt.Sprintf("%[1]s - {ts} %[2]s INTERVAL '%[3]s%[4]d days %[3]s%[5]d hours'", []string{"{now}", "{local}"}[rng.IntN(2)], sign, []string{"", "-"}[rng.IntN(2)], rng.IntN(40), rng.IntN(30))
+	case 4:
+		return []string{"{today} - {d} < 9", "{d} - {today} BETWEEN 0 AND 20", "{now} - {te} <= INTERVAL 1 MONTH"}[rng.IntN(3)]
 	case 0:
 		return fmt.Sprintf("%s BETWEEN %s - INTERVAL 20 DAY AND %s", value, randomClock(rng), randomClock(rng))
 	case 1:
@@ -262,7 +268,8 @@ func randomEvents(rng *rand.Rand, seq *int, now int64) string {
 // TestTemporalOracle: views that filter by the time equal plain DuckDB with the clock fixed, whatever comes: clocks near and far, at the moments that are due and right before
 // them, new rows, rows taken back, restarts. Nothing changes before the moment that is due.
 func TestTemporalOracle(t *testing.T) {
-	for seed := range uint64(6) {
+	for i := range uint64(max(1, *oracleCases/60)) {
+		seed := *oracleSeed + i
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 1))
 			views := randomViews(rng)

@@ -136,13 +136,18 @@ func (b *binding) clockFunction(steps []logical.ClockStep) (temporal.Function, s
 	var f temporal.Function
 	words := "now()"
 	for _, s := range steps {
-		var value driver.Value
-		err := b.conn.Rows(b.ctx, "SELECT "+s.Constant, func(_ []string, row []driver.Value) error {
-			value = row[0]
-			return nil
-		})
+		value, err := b.constant(s.Constant)
 		if err != nil {
-			return nil, "", &statement.Error{Summary: "Invalid SQL", Detail: statement.Sentence(FirstLine(err.Error()))}
+			return nil, "", err
+		}
+		if s.OneSign != "" {
+			compared, err := b.constant(s.OneSign)
+			if err != nil {
+				return nil, "", err
+			}
+			if v, ok := compared.(duckdb.Interval); ok && min(int64(v.Months), int64(v.Days), v.Micros) < 0 && max(int64(v.Months), int64(v.Days), v.Micros) > 0 {
+				return nil, "", &bound.ClockError{Place: s.Place, Reason: "The difference to the time is compared with an interval whose parts differ in sign, which DuckDB does not compare by length. Write it with parts of one sign: INTERVAL '-19 days -21 hours' instead of INTERVAL '-20 days 3 hours'."}
+			}
 		}
 		next, text, err := clockStep(s, value)
 		if err != nil {
@@ -151,6 +156,18 @@ func (b *binding) clockFunction(steps []logical.ClockStep) (temporal.Function, s
 		f, words = append(f, next...), fmt.Sprintf(text, words)
 	}
 	return f, words, nil
+}
+
+// constant is the value of an expression without columns.
+func (b *binding) constant(sql string) (value driver.Value, err error) {
+	err = b.conn.Rows(b.ctx, "SELECT "+sql, func(_ []string, row []driver.Value) error {
+		value = row[0]
+		return nil
+	})
+	if err != nil {
+		return nil, &statement.Error{Summary: "Invalid SQL", Detail: statement.Sentence(FirstLine(err.Error()))}
+	}
+	return value, nil
 }
 
 const microsPerDay = int64(24 * time.Hour / time.Microsecond)

@@ -33,6 +33,9 @@ type ClockStep struct {
 	Kind     string // +, -, trunc
 	Type     string // of the operand: TIMESTAMP WITH TIME ZONE, TIMESTAMP, DATE
 	Constant string // SQL: what is added or subtracted, or the unit
+	// OneSign, if set, is SQL of an interval whose parts must not differ in sign, and Place where the query asks for the time.
+	OneSign string
+	Place   int
 }
 
 func conjuncts(e *bound.Expr) []*bound.Expr {
@@ -52,7 +55,7 @@ func (s *splitter) filter(op *bound.Op) (*bound.Op, bool, error) {
 	for _, e := range op.Expressions {
 		for _, c := range conjuncts(e) {
 			if len(c.Clocks()) > 0 {
-				clocked = append(clocked, c)
+				clocked = append(clocked, comparisons(c)...)
 			} else {
 				plain = append(plain, c)
 			}
@@ -99,20 +102,6 @@ func (s *splitter) filter(op *bound.Op) (*bound.Op, bool, error) {
 func (t *Temporal) add(e *bound.Expr, over bound.Scope) error {
 	place := e.Clocks()[0]
 	switch {
-	case e.Class == "BOUND_BETWEEN":
-		lower, upper := "COMPARE_GREATERTHAN", "COMPARE_LESSTHAN"
-		if e.LowerIncluded {
-			lower += "OREQUALTO"
-		}
-		if e.UpperIncluded {
-			upper += "OREQUALTO"
-		}
-		for _, c := range []*bound.Expr{{Type: lower, Left: e.Input, Right: e.Lower}, {Type: upper, Left: e.Input, Right: e.Upper}} {
-			if err := t.compare(c, place, over); err != nil {
-				return err
-			}
-		}
-		return nil
 	case e.Class == "BOUND_COMPARISON":
 		return t.compare(e, place, over)
 	case e.Class == "BOUND_CONJUNCTION":
@@ -133,7 +122,7 @@ func (t *Temporal) compare(e *bound.Expr, place int, over bound.Scope) error {
 		return &bound.ClockError{Place: place, Reason: fmt.Sprintf("The time is compared with %s; use <, <=, >, >=, = or BETWEEN.", sign)}
 	}
 	if len(row.Clocks()) > 0 || len(clock.Refs()) > 0 {
-		return &bound.ClockError{Place: place, Reason: "The time stands on the same side of the comparison as a column. Bring the columns to the other side: ts + lifetime > now() instead of ts > now() - lifetime, and ts > now() - INTERVAL 7 DAY instead of now() - ts < INTERVAL 7 DAY."}
+		return &bound.ClockError{Place: place, Reason: "The time stands on the same side of the comparison as a column. Bring the columns to the other side: ts + lifetime > now() instead of ts > now() - lifetime."}
 	}
 	steps, err := clockSteps(clock, place)
 	if err != nil {
@@ -236,7 +225,11 @@ func clockCall(e *bound.Expr, place int) ([]ClockStep, error) {
 	}
 	switch e.Name {
 	case "+", "-":
-		return append(steps, ClockStep{Kind: e.Name, Type: typ, Constant: text}), nil
+		s := ClockStep{Kind: e.Name, Type: typ, Constant: text, Place: place}
+		if compared := comparedInterval(constant); compared != nil {
+			s.OneSign, err = bound.Scope(nil).SQL(compared)
+		}
+		return append(steps, s), err
 	case "date_trunc", "datetrunc":
 		return append(steps, ClockStep{Kind: "trunc", Type: typ, Constant: text}), nil
 	case "timezone":
