@@ -18,7 +18,7 @@ import (
 // on, a boundary is recorded, and of its keyed data only what the resource's carry keeps stays.
 func (h *Host) inPlace(e *catalog.Edit, r *catalog.Record, now Resource) (*catalog.Generation, error) {
 	live := *r.Live
-	live.Value, live.Relation = now.Value, now.Relation
+	live.Value, live.Relation, live.Recorded = now.Value, now.Relation, now.Recorded
 	was, is := meaning(now.Addr, r.Live.Value, r.Live.Relation), meaning(now.Addr, now.Value, now.Relation)
 	if !now.Keep || was == is {
 		return &live, nil

@@ -101,35 +101,38 @@ func (h *Host) collect() error {
 
 // Rollback goes back to the generation that a resource had before the one that serves, and to what the same cut-over has
 // replaced with it. Kept generations catch up on what was read since, and what reads them receives the difference; where that is not
-// possible, the former definition is computed anew. It returns the resources that serve again, as they were put: also
-// with an error, after which the next Rollback or Backfill goes on. That there is nothing to go back to is a *connector.UserError.
-func (h *Host) Rollback(ctx context.Context, a addr.Resource, report func(Progress)) ([]Resource, Summary, error) {
+// possible, the former definition is computed anew. Before anything is computed decided is told the resources that will serve
+// again, as they were put; its error ends the rollback. After an error the next Rollback or Backfill goes on. That there is nothing
+// to go back to is a *connector.UserError.
+func (h *Host) Rollback(ctx context.Context, a addr.Resource, decided func([]Resource) error, report func(Progress)) (Summary, error) {
 	h.busy.Lock()
 	defer h.busy.Unlock()
 	if err := h.collect(); err != nil {
-		return nil, Summary{}, err
+		return Summary{}, err
 	}
 	n, all, err := h.regroup(ctx)
 	if err != nil {
-		return nil, Summary{}, err
+		return Summary{}, err
 	}
 	r := h.catalog.Records[a]
 	if r == nil || r.Building == nil || !r.Building.Restored {
 		if err := h.restorable(a, all); err != nil {
-			return nil, Summary{}, err
+			return Summary{}, err
 		}
 		if err := h.restore(ctx, n, r); err != nil {
-			return nil, Summary{}, fmt.Errorf("rolling back %s: %w", a, err)
+			return Summary{}, fmt.Errorf("rolling back %s: %w", a, err)
 		}
 	}
 	var restored []Resource
 	for _, r := range h.catalog.Sorted() {
 		if g := r.Building; g != nil && g.Restored {
-			restored = append(restored, Resource{Addr: r.Addr, Value: g.Value, Relation: g.Relation, Generation: g.Number})
+			restored = append(restored, Resource{Addr: r.Addr, Value: g.Value, Relation: g.Relation, Generation: g.Number, Recorded: g.Recorded})
 		}
 	}
-	summary, err := h.backfill(ctx, report)
-	return restored, summary, err
+	if err := decided(restored); err != nil {
+		return Summary{}, err
+	}
+	return h.backfill(ctx, report)
 }
 
 // restorable says why a resource cannot be rolled back.
@@ -170,7 +173,7 @@ func (h *Host) restore(ctx context.Context, n *catalog.Network, first *catalog.R
 			if err := e.Drop(&g, next.Generations()...); err != nil {
 				return err
 			}
-			g = *e.Fresh(Resource{Addr: r.Addr, Value: g.Value, Generation: g.Number})
+			g = *e.Fresh(Resource{Addr: r.Addr, Value: g.Value, Generation: g.Number, Recorded: g.Recorded})
 			g.Replace = true
 		}
 		g.Restored, g.Touched = true, true

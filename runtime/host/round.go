@@ -153,7 +153,7 @@ func (s *spread) build(ctx context.Context, a address, r *round) error {
 		if err != nil {
 			return err
 		}
-		next.Building = s.edit.Fresh(Resource{Addr: a, Value: record.Live.Value, Relation: relation, Generation: record.Live.Number})
+		next.Building = s.edit.Fresh(Resource{Addr: a, Value: record.Live.Value, Relation: relation, Generation: record.Live.Number, Recorded: record.Live.Recorded})
 		next.Building.Replace = isSink(a)
 	case carried(record):
 		g := *record.Building

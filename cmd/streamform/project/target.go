@@ -2,6 +2,7 @@ package project
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/streamform/streamform/graph/apply"
@@ -31,6 +32,10 @@ func (t *target) Put(ctx context.Context, c plan.Change) error {
 	}
 	r := resource(*c.Desired)
 	r.Keep = c.Keeps()
+	var err error
+	if r.Recorded, err = json.Marshal(c.Desired); err != nil {
+		return fmt.Errorf("recording %s: %w", c.Addr, err)
+	}
 	if c.Evolution != nil {
 		r.Carry = c.Evolution.Carry
 	}

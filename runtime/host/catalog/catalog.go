@@ -35,6 +35,8 @@ type Resource struct {
 	// Keep: a query of the live generation's number that differs takes its place at the next epoch. Rows given before
 	// stay as they are, and a Boundary is recorded.
 	Keep bool `json:"keep,omitempty"`
+	// Recorded is what whoever puts the resource knows of it; Rollback gives it back.
+	Recorded json.RawMessage `json:"recorded,omitempty"`
 }
 
 // Relation is what SQL sees of a source, stream or view.
@@ -79,6 +81,8 @@ type Generation struct {
 	Sides    map[string]uint64 `json:"sides,omitempty"`  // sources: tables of side relations by name
 	// Carry is Resource.Carry, while the generation is being built.
 	Carry json.RawMessage `json:"carry,omitempty"`
+	// Recorded is Resource.Recorded.
+	Recorded json.RawMessage `json:"recorded,omitempty"`
 	// Boundaries are the changes of the query that kept the rows given before.
 	Boundaries []Boundary `json:"boundaries,omitempty"`
 	// Touched: being built, and given rows. Should its build start over, they must be replaced.

@@ -39,7 +39,7 @@ func (e *Edit) Number() uint64 {
 
 // Fresh is a new generation of a resource, without any rows.
 func (e *Edit) Fresh(r Resource) *Generation {
-	g := &Generation{ID: "g" + strconv.FormatUint(e.Number(), 10), Number: r.Generation, Value: r.Value, Relation: r.Relation, Carry: r.Carry}
+	g := &Generation{ID: "g" + strconv.FormatUint(e.Number(), 10), Number: r.Generation, Value: r.Value, Relation: r.Relation, Carry: r.Carry, Recorded: r.Recorded}
 	if r.Addr.Block == addr.Source {
 		g.Sides = map[string]uint64{}
 		for _, name := range sideNames() {
@@ -51,7 +51,7 @@ func (e *Edit) Fresh(r Resource) *Generation {
 
 // Again is a generation that starts what g was over.
 func (e *Edit) Again(a addr.Resource, g *Generation) *Generation {
-	n := e.Fresh(Resource{Addr: a, Value: g.Value, Relation: g.Relation, Generation: g.Number, Carry: g.Carry})
+	n := e.Fresh(Resource{Addr: a, Value: g.Value, Relation: g.Relation, Generation: g.Number, Carry: g.Carry, Recorded: g.Recorded})
 	n.Replace, n.Boundaries = g.Replace || a.Block == addr.Sink && g.Touched, g.Boundaries
 	return n
 }
