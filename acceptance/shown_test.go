@@ -20,9 +20,11 @@ import (
 //	put NAME FILE            the block is a file of the project
 //	show NAME streamform …   the block gets the command and what it prints; several lines add up
 //	fail NAME streamform …   the same for a command that must fail
+//	part NAME streamform …   as show, but only the changes of the plan that is printed
+//	after NAME WORD streamform …  as show, but only from the line that begins with the word
 //	quiet streamform …       runs a command
 //	overlay DIR              copies a folder of the project over the project
-//	edit FILE OLD NEW        replaces text
+//	edit FILE OLD NEW        replaces text; \n in it is the end of a line
 func TestDocsShown(t *testing.T) {
 	scenarios, err := filepath.Glob(filepath.Join("testdata", "shown", "*.txtar"))
 	require.NoError(t, err)
@@ -83,8 +85,10 @@ func play(t *testing.T, archive *txtar.Archive, blocks map[string]string) {
 		case "edit":
 			text, err := os.ReadFile(p.path(args[0]))
 			require.NoError(t, err)
-			require.Contains(t, string(text), args[1])
-			p.write(args[0], strings.ReplaceAll(string(text), args[1], args[2]))
+			lines := strings.NewReplacer(`\n`, "\n")
+			from, to := lines.Replace(args[1]), lines.Replace(args[2])
+			require.Contains(t, string(text), from)
+			p.write(args[0], strings.ReplaceAll(string(text), from, to))
 		case "quiet":
 			p.must(args[1:]...)
 		case "show", "fail":
@@ -92,10 +96,36 @@ func play(t *testing.T, archive *txtar.Archive, blocks map[string]string) {
 			require.Equal(t, verb == "fail", got.code != 0, "%s\n%s%s", line, got.stdout, got.stderr)
 			_, command, _ := strings.Cut(line, args[0]+" ")
 			blocks[args[0]] += "$ " + command + "\n" + steady(p.dir, got.stdout+got.stderr)
+		case "part", "after":
+			blocks[args[0]] += excerpt(p, verb, args)
 		default:
 			t.Fatalf("unknown verb in a scenario: %s", line)
 		}
 	}
+}
+
+// excerpt runs a command and keeps a part of what it prints.
+func excerpt(p *project, verb string, args []string) string {
+	p.t.Helper()
+	p.env = append(p.env, "STREAMFORM_IN_AUTOMATION=1") // no hints on what to type next
+	from, command := "  # ", args[1:]
+	if verb == "after" {
+		from, command = args[1], args[2:]
+	}
+	lines := strings.Split(steady(p.dir, p.must(command[1:]...)), "\n")
+	for i, l := range lines {
+		if strings.HasPrefix(l, from) {
+			lines = lines[i:]
+			break
+		}
+	}
+	for i, l := range lines {
+		if verb == "part" && strings.HasPrefix(l, "Plan: ") {
+			lines = lines[:i+1]
+			break
+		}
+	}
+	return "$ " + strings.Join(command, " ") + "\n" + strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
 // narrowRules takes the folder's width off a table's rule above a row that shows the folder.

@@ -10,7 +10,7 @@ import (
 )
 
 // comments are the whole lines above a block; programs read the first two.
-func (t *text) comments(p *plan.Plan, c plan.Change) {
+func (t *text) comments(c plan.Change) {
 	name := t.paint(bold, "  # "+c.Addr.String())
 	switch c.Action {
 	case plan.Create:
@@ -40,7 +40,7 @@ func (t *text) comments(p *plan.Plan, c plan.Change) {
 		t.line("  # (%s)", flat(c.Reason))
 	}
 	t.denials(c)
-	for _, l := range data(p, c) {
+	for _, l := range data(t.plan, c) {
 		if strings.HasPrefix(l, "- ") {
 			t.line("  #   %s", flat(l))
 		} else {

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,23 +12,26 @@ import (
 )
 
 // data says what a change does to the data: what is kept, what is read and computed, and who is given the difference.
-func data(p *plan.Plan, c plan.Change) []string {
+func data(ix index, c plan.Change) []string {
 	var out []string
 	if c.Inferred && c.Sampled != nil {
 		out = append(out, "columns inferred from "+extent(*c.Sampled, "a sample"))
 	}
 	out = append(out, operators(c)...)
-	out = append(out, cost(p, c)...)
-	if readers := receivers(p, c); readers != "" {
+	out = append(out, cost(ix.Plan, c)...)
+	if readers := ix.receivers(c.Addr); readers != "" {
 		out = append(out, readers)
 	}
 	for _, b := range c.Boundaries {
 		switch {
-		case b.Of == c.Addr:
-			out = append(out, `history = "keep": rows from before this edit stay, and the new definition holds from the next epoch`)
-		default:
+		case b.Of != c.Addr:
 			out = append(out, fmt.Sprintf("from the next epoch it is computed from rows that follow the new definition of %s; earlier ones stay", b.Of))
+		case !strings.Contains(c.Reason, "history"):
+			out = append(out, `history = "keep": rows from before this edit stay, and the new definition holds from the next epoch`)
 		}
+	}
+	if readers := ix.mixture(c.Addr); readers != "" {
+		out = append(out, readers)
 	}
 	return out
 }
@@ -37,10 +41,10 @@ const result = "result"
 
 // operators says what becomes of the operators of an edited query: a summary, and a line for each that is not kept.
 func operators(c plan.Change) []string {
-	if c.Evolution == nil {
+	if c.Evolution == nil || !c.Computes() {
 		return nil
 	}
-	kept, all := 0, 0
+	kept, converted, all := 0, 0, 0
 	var rest []string
 	for _, f := range c.Evolution.Operators {
 		if f.Name != result && f.Fate != plan.Dropped {
@@ -51,21 +55,27 @@ func operators(c plan.Change) []string {
 			kept++
 		case f.Fate == plan.Kept, f.Fate == plan.Added && f.Name == result:
 		default:
-			rest = append(rest, "- "+fateWord(f.Fate)+" "+operator(f))
+			if f.Fate == plan.Migrated {
+				converted++
+			}
+			rest = append(rest, "- "+fateWord(f.Fate)+" "+operator(f, c.Reason))
 		}
 	}
 	if all == 0 {
 		return rest
 	}
 	summary := fmt.Sprintf("%d of %s kept", kept, plural(int64(all), "operator"))
+	if converted > 0 {
+		summary += fmt.Sprintf(", %d converted", converted)
+	}
 	if c.Class == plan.Migrate {
 		summary = "keyed data carried over: " + summary
 	}
 	return append([]string{summary}, rest...)
 }
 
-// operator names one operator by what it does, and why it has its fate.
-func operator(f plan.Fate) string {
+// operator names one operator by what it does, and why it has its fate, unless that is said already.
+func operator(f plan.Fate, said string) string {
 	name := "the " + strings.ReplaceAll(f.Kind, "_", " ")
 	switch {
 	case f.Name == result:
@@ -73,7 +83,7 @@ func operator(f plan.Fate) string {
 	case f.Detail != "":
 		name += " (" + f.Detail + ")"
 	}
-	if f.Reason != "" {
+	if f.Reason != "" && f.Reason != said {
 		name += ": " + f.Reason
 	}
 	return name
@@ -158,33 +168,68 @@ func minute(d time.Duration) string {
 	return ""
 }
 
-// receivers says who is given new minus old rows when a view cuts over, and is not computed anew itself.
-func receivers(p *plan.Plan, c plan.Change) string {
-	if c.Action == plan.NoOp {
-		return ""
-	}
-	reached := map[addr.Resource]bool{c.Addr: true}
-	var names []string
-	for grown := true; grown; {
-		grown = false
-		for _, other := range p.Changes {
-			for _, from := range other.Receives {
-				if reached[from] && !reached[other.Addr] && !other.Computes() {
-					reached[other.Addr], grown = true, true
-					names = append(names, other.Addr.String())
-				}
+// index is a plan with what is asked of it for each change.
+type index struct {
+	*plan.Plan
+	receive map[addr.Resource][]addr.Resource // view → those that are given its difference and are not computed anew
+	mixed   map[addr.Resource][]addr.Resource // edited with history = "keep" → readers that do not change themselves
+}
+
+func indexed(p *plan.Plan) index {
+	ix := index{p, map[addr.Resource][]addr.Resource{}, map[addr.Resource][]addr.Resource{}}
+	for i := range p.Changes {
+		c := &p.Changes[i]
+		if len(c.Receives) > 0 && !c.Computes() {
+			for _, from := range c.Receives {
+				ix.receive[from] = append(ix.receive[from], c.Addr)
+			}
+		}
+		for _, b := range c.Boundaries {
+			if b.Of != c.Addr && c.Action == plan.NoOp {
+				ix.mixed[b.Of] = append(ix.mixed[b.Of], c.Addr)
 			}
 		}
 	}
+	return ix
+}
+
+// receivers says who is given new minus old rows when a view cuts over, directly or through views, and is not computed anew itself.
+func (ix index) receivers(a addr.Resource) string {
+	reached := map[addr.Resource]bool{a: true}
+	var names []string
+	for next := []addr.Resource{a}; len(next) > 0; next = next[1:] {
+		for _, to := range ix.receive[next[0]] {
+			if !reached[to] {
+				reached[to] = true
+				names = append(names, to.String())
+				next = append(next, to)
+			}
+		}
+	}
+	slices.Sort(names)
+	return listed(names, "receives the difference", "receive the difference")
+}
+
+// mixture says which readers hold rows of both definitions after an edit with history = "keep".
+func (ix index) mixture(a addr.Resource) string {
+	var names []string
+	for _, reader := range ix.mixed[a] {
+		names = append(names, reader.String())
+	}
+	return listed(names, "then holds rows of both definitions", "then hold rows of both definitions")
+}
+
+// listed is a sentence about a few names; empty when there are none.
+func listed(names []string, one, many string) string {
 	const most = 4
 	switch n := len(names); {
 	case n == 0:
 		return ""
 	case n == 1:
-		return names[0] + " receives the difference"
+		return names[0] + " " + one
 	case n > most:
-		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more receive the difference", n-most)
+		return strings.Join(names[:most], ", ") + fmt.Sprintf(" and %d more ", n-most) + many
 	default:
-		return strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " receive the difference"
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1] + " " + many
 	}
 }

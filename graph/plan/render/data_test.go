@@ -55,7 +55,7 @@ func TestDataLines(t *testing.T) {
 				{Name: "aggregate 2", Kind: "aggregate", Detail: "by\n  w", Fate: plan.Migrated, Reason: "one sum fewer"},
 				{Name: "top 1", Kind: "top", Fate: plan.Added}, {Name: "top 9", Kind: "top", Fate: plan.Dropped, Reason: "nothing uses it any more"},
 				{Name: "result", Kind: "rows", Detail: "filters", Fate: plan.Rebuilt, Reason: "computed from the operators below it"}}}},
-			want: []string{"(what is above it has changed)", "(keyed data carried over: 1 of 3 operators kept)", "  - converts the aggregate (by w): one sum fewer", "  - adds the top",
+			want: []string{"(what is above it has changed)", "(keyed data carried over: 1 of 3 operators kept, 1 converted)", "  - converts the aggregate (by w): one sum fewer", "  - adds the top",
 				"  - drops the top: nothing uses it any more", "  - rebuilds its rows: computed from the operators below it", "(made from 1,200,000 rows held, about 42s)"},
 		},
 		"in place": {
@@ -80,6 +80,11 @@ func TestDataLines(t *testing.T) {
 			change: plan.Change{Class: plan.InPlace, Boundaries: []state.Boundary{{Of: v}, {Of: addr.Resource{Block: addr.Stream, Name: "s"}}}},
 			want: []string{`(history = "keep": rows from before this edit stay, and the new definition holds from the next epoch)`,
 				"(from the next epoch it is computed from rows that follow the new definition of stream.s; earlier ones stay)"},
+		},
+		"kept history of readers": {
+			change: plan.Change{Class: plan.InPlace, Reason: `history = "keep" says so`, Boundaries: []state.Boundary{{Of: v}}},
+			others: []plan.Change{{Addr: addr.Resource{Block: addr.View, Name: "a"}, Action: plan.NoOp, Class: plan.Noop, Boundaries: []state.Boundary{{Of: v}}}},
+			want:   []string{`(history = "keep" says so)`, "(view.a then holds rows of both definitions)"},
 		},
 		"denied": {
 			change: plan.Change{Class: plan.InPlace, Denials: []plan.Denial{{Policy: "p", Reason: "would be destroyed"}, {Policy: "q", Reason: "would read 3 GB again", Waived: true}}},

@@ -17,7 +17,7 @@ const maxMarkdown = 65_536 - 512
 // unfolded. It has at most 65,536 characters: changes that do not fit are left out, and a note says how many.
 func Markdown(w io.Writer, p *plan.Plan, o Options) error {
 	o.Color = false
-	m := &markdown{plan: p, options: o}
+	m := &markdown{plan: indexed(p), options: o}
 	m.head()
 	if err := m.details(); err != nil {
 		return err
@@ -28,7 +28,7 @@ func Markdown(w io.Writer, p *plan.Plan, o Options) error {
 
 // markdown is the text as far as it is written.
 type markdown struct {
-	plan    *plan.Plan
+	plan    index
 	options Options
 	out     strings.Builder
 	length  int // characters
@@ -52,7 +52,7 @@ func (m *markdown) shown() []plan.Change {
 }
 
 func (m *markdown) head() {
-	p, counts := m.plan, m.plan.Counts()
+	p, counts := m.plan.Plan, m.plan.Counts()
 	title := fmt.Sprintf("%d to add, %d to change, %d to destroy", counts.Add, counts.Change, counts.Destroy)
 	switch {
 	case p.Mode == plan.RefreshOnly && p.Empty(), p.Empty():
@@ -75,7 +75,7 @@ func (m *markdown) head() {
 		}
 	}
 	m.table()
-	t := &text{options: m.options}
+	t := &text{options: m.options, plan: m.plan}
 	t.total(p)
 	if t.out.Len() > 0 {
 		m.line("%s\n", escape(strings.TrimSpace(t.out.String())))
@@ -93,7 +93,7 @@ func (m *markdown) table() {
 	m.line("| | resource | class | what it does to the data |\n|---|---|---|---|")
 	for _, c := range shown[:min(len(shown), maxTable)] {
 		var costs []string
-		for _, l := range append(cost(m.plan, c), receivers(m.plan, c)) {
+		for _, l := range append(cost(m.plan.Plan, c), m.plan.receivers(c.Addr), m.plan.mixture(c.Addr)) {
 			if l != "" {
 				costs = append(costs, escape(l))
 			}
@@ -133,8 +133,8 @@ func (m *markdown) details() error {
 		if c.Action == plan.NoOp {
 			continue
 		}
-		t := &text{options: m.options}
-		if err := t.change(m.plan, c); err != nil {
+		t := &text{options: m.options, plan: m.plan}
+		if err := t.change(c); err != nil {
 			return err
 		}
 		block := m.fold(c, t.out.String())
@@ -144,8 +144,8 @@ func (m *markdown) details() error {
 		}
 		m.line("%s", block)
 	}
-	t := &text{options: m.options}
-	if err := t.outputs(m.plan); err != nil {
+	t := &text{options: m.options, plan: m.plan}
+	if err := t.outputs(m.plan.Plan); err != nil {
 		return err
 	}
 	if changes := strings.TrimSpace(t.out.String()); changes != "" && m.length+utf8.RuneCountInString(changes) < maxMarkdown {

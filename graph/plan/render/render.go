@@ -22,7 +22,7 @@ type Options struct {
 // Text writes the whole plan: legend, actions, the "Plan:" line, prices, outputs; or
 // the sentence that there is nothing to do.
 func Text(w io.Writer, p *plan.Plan, o Options) error {
-	t := &text{options: o}
+	t := &text{options: o, plan: indexed(p)}
 	if err := t.drift(p); err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 		t.line("What is configured, what was applied and what the runtime has are the same, so there is")
 		t.line("nothing to do.")
 	default:
-		if err := t.plan(p); err != nil {
+		if err := t.actions(p); err != nil {
 			return err
 		}
 	}
@@ -61,6 +61,7 @@ func Text(w io.Writer, p *plan.Plan, o Options) error {
 
 // text is the text as far as it is written.
 type text struct {
+	plan    index
 	options Options
 	out     bytes.Buffer
 }
@@ -87,7 +88,7 @@ func (t *text) paint(colors, s string) string {
 	return "\x1b[" + colors[:len(colors)-1] + "m" + s + "\x1b[0m"
 }
 
-func (t *text) plan(p *plan.Plan) error {
+func (t *text) actions(p *plan.Plan) error {
 	counts := p.Counts()
 	if counts != (plan.Counts{}) {
 		t.legend(p)
@@ -99,7 +100,7 @@ func (t *text) plan(p *plan.Plan) error {
 		t.line("")
 		for _, c := range p.Changes {
 			if c.Action != plan.NoOp {
-				if err := t.change(p, c); err != nil {
+				if err := t.change(c); err != nil {
 					return err
 				}
 			}
@@ -154,7 +155,7 @@ func (t *text) symbol(s string) string {
 }
 
 // change writes the comment lines and the block of one resource.
-func (t *text) change(p *plan.Plan, c plan.Change) error {
+func (t *text) change(c plan.Change) error {
 	before, err := object(c.Before)
 	if err != nil {
 		return fmt.Errorf("showing %s: %w", c.Addr, err)
@@ -163,7 +164,7 @@ func (t *text) change(p *plan.Plan, c plan.Change) error {
 	if err != nil {
 		return fmt.Errorf("showing %s: %w", c.Addr, err)
 	}
-	t.comments(p, c)
+	t.comments(c)
 	t.line("%s %s {", t.actionSymbol(c.Action), c.Addr.Header())
 	b := t.body(c.Addr)
 	switch c.Action {
