@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -72,14 +71,7 @@ func (ep *epoch) narrowed(in Input) batch.Scan {
 		}
 		maps.Copy(used, columns)
 	}
-	unused := func(name string) bool { return !used[strings.ToLower(name)] }
-	all := s.Columns
-	s.Columns = slices.DeleteFunc(slices.Clone(all), func(c batch.Column) bool { return unused(c.Name) })
-	s.Metadata = slices.DeleteFunc(slices.Clone(s.Metadata), unused)
-	if len(s.Columns) == 0 {
-		s.Columns = all[:1]
-	}
-	return s
+	return scan.Narrowed(s, used)
 }
 
 func (ep *epoch) openStrict(ctx context.Context, run *inputRun, c *change, plan scan.Plan) error {

@@ -9,20 +9,11 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/memory"
 )
 
-// Measured is what one operator did in an epoch. An operator may hand its rows on as SQL that the next one runs; then the
-// time is the next one's, and the rows were not counted. Work.Measure makes every operator compute its own.
-type Measured struct {
-	Relation string        // bare name
-	Operator string        // ID; ScanID for a source
-	RowsIn   int64         // changed rows it was given, inserted and deleted; -1: not counted
-	RowsOut  int64         // changed rows it gave; -1: not counted
-	Updated  int64         // keys and blocks it remembered, anew or in place of what there was
-	Removed  int64         // keys it forgot
-	Bytes    int64         // of what it remembered
-	Time     time.Duration // it took, without staging for sinks
-}
+// Measured is what one operator did in an epoch. Work.Measure makes every operator compute, and count, its own rows.
+type Measured = memory.Measured
 
 // ScanID stands for an operator where a source is read; ResultID names the one that gives a relation's rows.
 const (
@@ -109,7 +100,7 @@ func (ep *epoch) measured() []Measured {
 		}
 		for _, remembered := range ep.result.Remember[r.Relation] {
 			if remembered.Operator == r.Operator {
-				m.remember(remembered)
+				m.Remember(remembered)
 			}
 		}
 		out[i] = m
@@ -131,21 +122,6 @@ func moved(c batch.Counts) int64 {
 		return -1
 	}
 	return c.Inserted + max(c.Deleted, 0)
-}
-
-func (m *Measured) remember(r Remember) {
-	for i, k := range r.Keys {
-		m.Bytes += int64(len(k) + len(r.Values[i]))
-		if r.Values[i] == nil {
-			m.Removed++
-		} else {
-			m.Updated++
-		}
-	}
-	for _, b := range r.Blocks {
-		m.Updated++
-		m.Bytes += int64(len(b))
-	}
 }
 
 // leavesOf are what a program's last part reads.

@@ -50,35 +50,13 @@ func partials(a compile.Aggregate, inputs map[string]*change, deleted bool) (str
 		return "", err
 	}
 	if !deleted {
-		return typed(a, plus), nil
+		return a.TypedPartials(plus), nil
 	}
 	minus, err := side(a.Input, inputs, deletedRows)
 	if err != nil {
 		return "", err
 	}
-	negated, sums := a.GroupNames(), a.GroupNames()
-	for i, p := range a.PartialNames() {
-		negated = append(negated, "- "+p+" AS "+p)
-		sums = append(sums, fmt.Sprintf("CAST(sum(%s) AS %s) AS %s", p, a.PartialTypes[i], p))
-	}
-	sql := fmt.Sprintf("SELECT %s FROM (%s UNION ALL SELECT %s FROM (%s))", strings.Join(sums, ", "),
-		typed(a, plus), strings.Join(negated, ", "), typed(a, minus))
-	if !a.Scalar() {
-		sql += " GROUP BY ALL"
-	}
-	return sql, nil
-}
-
-// typed computes the partials and gives every column the type it is remembered with.
-func typed(a compile.Aggregate, input string) string {
-	var list []string
-	for i, g := range a.GroupNames() {
-		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", g, a.GroupTypes[i], g))
-	}
-	for i, p := range a.PartialNames() {
-		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", p, a.PartialTypes[i], p))
-	}
-	return "SELECT " + strings.Join(list, ", ") + " FROM (" + compile.PartialSQL(a.Aggregate, input) + ")"
+	return a.NetPartials(plus, minus), nil
 }
 
 // groups are the partials of an epoch's change.
@@ -107,7 +85,7 @@ func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate
 	if err != nil {
 		return nil, err
 	}
-	merged, err := ep.Make(ctx, mergeSQL(a, now, before))
+	merged, err := ep.Make(ctx, a.MergedPartials(now, before))
 	if err != nil {
 		return nil, err
 	}
@@ -126,23 +104,6 @@ func found(values [][]byte) bool {
 	return false
 }
 
-// mergeSQL joins the epoch's partials p with the remembered ones o by the row's number.
-func mergeSQL(a compile.Aggregate, now, before string) string {
-	list := []string{}
-	for _, g := range a.GroupNames() {
-		list = append(list, "n."+g)
-	}
-	for i, p := range a.PartialNames() {
-		merge := strings.NewReplacer("$o", "o."+p, "$n", "n."+p).Replace(a.Partials[i].Merge)
-		list = append(list, fmt.Sprintf("CASE WHEN o.i IS NULL THEN n.%[1]s ELSE CAST(%[2]s AS %[3]s) END AS %[1]s", p, merge, a.PartialTypes[i]))
-	}
-	list = append(list, "o.i IS NOT NULL AS had")
-	for i, p := range a.PartialNames() {
-		list = append(list, fmt.Sprintf("o.%s AS o%d", p, i))
-	}
-	return fmt.Sprintf("SELECT %s FROM (SELECT row_number() OVER () - 1 AS i, * FROM %s) n LEFT JOIN %s o ON n.i = o.i", strings.Join(list, ", "), now, before)
-}
-
 // fresh is the change of n groups that nothing was remembered of.
 func fresh(a compile.Aggregate, now string, n int) *change {
 	list := strings.Join(compile.OutputList(a.Aggregate), ", ")
@@ -152,27 +113,12 @@ func fresh(a compile.Aggregate, now string, n int) *change {
 
 // corrected is the change of merged groups: the new row of each that differs, and the row it had.
 func corrected(a compile.Aggregate, merged string) *change {
-	list := strings.Join(compile.OutputList(a.Aggregate), ", ")
-	alive := merged
-	if a.Retracts && !a.Scalar() {
-		alive = fmt.Sprintf("(SELECT * FROM %s WHERE p%d <> 0)", merged, a.Counter)
-	}
-	differs := []string{"NOT had"}
-	for i := range a.PartialTypes {
-		differs = append(differs, fmt.Sprintf("p%d IS DISTINCT FROM o%d", i, i))
-	}
-	condition := strings.Join(differs, " OR ")
-	inserted := fmt.Sprintf("(SELECT %s FROM %s WHERE %s)", list, alive, condition)
+	inserted, deleted := a.Differing(merged)
+	c := &change{columns: a.OutputColumns(), inserted: inserted, deleted: deleted, counts: batch.Counts{Inserted: -1, Deleted: -1}}
 	if a.AppendOnly {
-		return &change{columns: a.OutputColumns(), inserted: inserted, appendOnly: true, counts: batch.Counts{Inserted: -1}}
+		c.deleted, c.appendOnly, c.counts.Deleted = "", true, 0
 	}
-	was := a.GroupNames()
-	for i, p := range a.PartialNames() {
-		was = append(was, fmt.Sprintf("o%d AS %s", i, p))
-	}
-	deleted := fmt.Sprintf("(SELECT %s FROM (SELECT %s FROM %s WHERE had AND (%s)))", list, strings.Join(was, ", "), merged,
-		strings.Join(append(differs[1:], "false"), " OR "))
-	return &change{columns: a.OutputColumns(), inserted: inserted, deleted: deleted, counts: batch.Counts{Inserted: -1, Deleted: -1}}
+	return c
 }
 
 // loadOld makes a table of remembered partials, each with the number of the row it belongs to.

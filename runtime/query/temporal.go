@@ -2,9 +2,7 @@ package query
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -213,7 +211,7 @@ func (r *temporalRun) wait(keys, rows [][]byte, n int64) error {
 		values := make([]int64, 0, len(r.t.ValueTypes))
 		for _, t := range r.t.ValueTypes {
 			var v int64
-			v, key = moment(key, t)
+			v, key = temporal.Remembered(key, t)
 			values = append(values, v)
 		}
 		if err := r.rows.Add(temporal.Row{Values: values, Bytes: rows[i]}, n, r.to); err != nil {
@@ -221,23 +219,6 @@ func (r *temporalRun) wait(keys, rows [][]byte, n int64) error {
 		}
 	}
 	return nil
-}
-
-// moment reads a remembered date or timestamp, in microseconds since 1970-01-01 UTC, and returns what lies behind it. What has no microseconds in 64
-// bits is infinite, whichever way.
-func moment(b []byte, typ string) (int64, []byte) {
-	if typ != "DATE" {
-		return int64(binary.LittleEndian.Uint64(b[1:])), b[9:]
-	}
-	const perDay = 24 * 60 * 60 * 1_000_000
-	switch days := int64(int32(binary.LittleEndian.Uint32(b[1:]))); {
-	case days > math.MaxInt64/perDay:
-		return math.MaxInt64, b[5:]
-	case days < math.MinInt64/perDay:
-		return math.MinInt64, b[5:]
-	default:
-		return days * perDay, b[5:]
-	}
 }
 
 // load makes a table of rows that waited, if there are any.
