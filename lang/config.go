@@ -33,7 +33,7 @@ type Settings struct {
 type BackendRef struct {
 	Type string // "local", "embedded"
 	// Value is an object with the attributes of the type, null where not written:
-	// local has path (text, of the state file), embedded has none.
+	// local has path (text, of the state file), embedded has memory (text, a size); both may be absent.
 	Value cty.Value
 	Range diag.Range // of the block; zero when none was written
 }

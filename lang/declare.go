@@ -178,6 +178,7 @@ type settingsDecl struct {
 	at       *hcl.Range       // the first streamform block
 	mismatch *diag.Diagnostic // that the required version is another one
 	backend  *hcl.Block
+	runtime  *hcl.Block
 }
 
 // shape is a kind as blocks are decoded by it: its fields, and what HCL is told to expect.

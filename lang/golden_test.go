@@ -98,6 +98,9 @@ func summary(t *testing.T, b *strings.Builder, cfg *lang.Config, ds diag.Diagnos
 		if cfg.Settings.Backend.Range.Filename != "" {
 			fmt.Fprintf(b, "backend %s %s\n", cfg.Settings.Backend.Type, text(t, cfg.Settings.Backend.Value))
 		}
+		if v := cfg.Settings.Runtime.Value; v.LengthInt() > 0 {
+			fmt.Fprintf(b, "runtime %s %s\n", cfg.Settings.Runtime.Type, text(t, v))
+		}
 		for _, r := range cfg.Resources {
 			summarize(t, b, r)
 		}

@@ -7,6 +7,7 @@ import (
 	version "github.com/hashicorp/go-version"
 	"github.com/hashicorp/hcl/v2"
 	"github.com/streamform/streamform/lang/function"
+	"github.com/streamform/streamform/lang/schema"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
 )
@@ -46,11 +47,9 @@ func (l *loader) declareBackend(b *hcl.Block) {
 	}
 	if b.Type == "backend" {
 		l.settings.backend = b
-		return
+	} else {
+		l.settings.runtime = b
 	}
-	_, diags := b.Body.Content(&hcl.BodySchema{})
-	l.report(diags)
-	l.settings.Runtime.Range = rangeOf(b.DefRange)
 }
 
 func (l *loader) requireVersion(attr *hcl.Attribute) {
@@ -77,23 +76,41 @@ func (l *loader) requireVersion(attr *hcl.Attribute) {
 	l.settings.mismatch = &mismatch
 }
 
-// evaluateBackend reads the backend's attributes, which may use variables and locals.
+// evaluateBackend reads the attribute of the backend and that of the runtime, which may use variables and locals.
 func (l *loader) evaluateBackend() {
-	b := l.settings.backend
+	l.evaluateSetting(l.settings.backend, &l.settings.Backend, "path", func(string) error { return nil })
+	l.evaluateSetting(l.settings.runtime, &l.settings.Runtime, "memory", checkMemory)
+}
+
+func (l *loader) evaluateSetting(b *hcl.Block, to *BackendRef, name string, check func(string) error) {
 	if b == nil {
 		return
 	}
-	l.settings.Backend.Range = rangeOf(b.DefRange)
-	content, diags := b.Body.Content(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: "path"}}})
+	to.Range = rangeOf(b.DefRange)
+	content, diags := b.Body.Content(&hcl.BodySchema{Attributes: []hcl.AttributeSchema{{Name: name}}})
 	l.report(diags)
-	attr, ok := content.Attributes["path"]
+	attr, ok := content.Attributes[name]
 	if !ok {
 		return
 	}
 	v, ok := l.plain(attr, cty.String, l.ctx)
-	if ok && !v.IsNull() {
-		l.settings.Backend.Value = cty.ObjectVal(map[string]cty.Value{"path": v})
+	if !ok || v.IsNull() {
+		return
 	}
+	if err := check(v.AsString()); err != nil {
+		l.failExpr(attr.Expr, l.ctx, "Invalid "+name, err.Error())
+		return
+	}
+	to.Value = cty.ObjectVal(map[string]cty.Value{name: v})
+}
+
+// checkMemory refuses what the runtime cannot work with: DuckDB alone needs its share.
+func checkMemory(text string) error {
+	size, err := schema.ParseSize(text)
+	if err == nil && size < 256<<20 {
+		err = fmt.Errorf("The runtime needs at least 256 MiB, and %q is less.", text)
+	}
+	return err
 }
 
 // plain evaluates an attribute that may hold nothing sensitive and no secret reference.

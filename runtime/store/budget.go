@@ -17,21 +17,10 @@ type candidate struct {
 // It needs no lock.
 func (s *Store) shrink() {
 	budget := s.options.keyedBudget()
-	used := s.used.Load()
-	if used <= budget || used < s.shrunk.Load() {
+	if used := s.used.Load(); used <= budget || used < s.shrunk.Load() {
 		return
 	}
-	folded := s.folded.Load()
-	for _, c := range s.coldest() {
-		if s.used.Load() <= budget/8*7 {
-			break
-		}
-		c.t.mu.Lock()
-		if c.t.part(c.p.from) == c.p && c.t.frozen == nil { // not split or dropped meanwhile
-			c.t.evict(c.p, folded)
-		}
-		c.t.mu.Unlock()
-	}
+	s.evict(s.clock.Load())
 	s.shrunk.Store(0)
 	if left := s.used.Load(); left > budget/8*7 {
 		// What is left has to be folded first: do not look again before that, or before much was added.
@@ -40,12 +29,40 @@ func (s *Store) shrink() {
 	}
 }
 
-func (s *Store) coldest() []candidate {
+// makeRoom evicts before something is read. What was read since the last commit stays, for the commit that follows
+// is likely to write the same keys and would have to read them again; unless memory is far beyond its budget.
+func (s *Store) makeRoom() {
+	budget := s.options.keyedBudget()
+	switch used := s.used.Load(); {
+	case used > budget/4*5:
+		s.shrink()
+	case used > budget/8*7:
+		s.evict(s.committed.Load())
+	}
+}
+
+// evict evicts partitions last used at a time of the clock, or before, the coldest first, until the keyed data is within
+// seven eighths of its budget.
+func (s *Store) evict(until uint64) {
+	folded := s.folded.Load()
+	for _, c := range s.coldest(until) {
+		if s.used.Load() <= s.options.keyedBudget()/8*7 {
+			break
+		}
+		c.t.mu.Lock()
+		if c.t.part(c.p.from) == c.p && c.t.frozen == nil { // not split or dropped meanwhile
+			c.t.evict(c.p, folded)
+		}
+		c.t.mu.Unlock()
+	}
+}
+
+func (s *Store) coldest(until uint64) []candidate {
 	var all []candidate
 	for _, t := range s.present() {
 		t.mu.Lock()
 		t.each(func(p *partition) {
-			if p.used > 0 {
+			if p.used > 0 && p.touched <= until {
 				all = append(all, candidate{t, p, p.touched})
 			}
 		})

@@ -58,6 +58,7 @@ func (s *Store) Commit(b *Batch) error {
 		return fmt.Errorf("committing: %w", err)
 	}
 	s.shrink()
+	s.committed.Store(s.clock.Load())
 	return nil
 }
 

@@ -61,7 +61,7 @@ func (s *Store) closing() bool {
 func (s *Store) due() bool {
 	s.waiting.mu.Lock()
 	defer s.waiting.mu.Unlock()
-	return s.waiting.due(&s.options, 1) || s.waiting.keys > 0 && s.used.Load() > s.options.keyedBudget()/8*7
+	return s.waiting.due(&s.options, 1) || s.waiting.half(&s.options) && s.used.Load() > s.options.keyedBudget()/8*7
 }
 
 // fold brings waiting changes into sorted tables: write, ingest, then one commit that

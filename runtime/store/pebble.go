@@ -10,14 +10,15 @@ import (
 // pebbleOptions are measured choices: filters, blocks small enough that fetching one
 // key does not read and unpack much more than that, and a
 // fixed on-disk format so that an upgrade of Pebble does not lock out older binaries.
+// A memtable takes more than the changes that wait for a fold, so that most of them are removed before they would be flushed.
 func pebbleOptions(o *Options, lock *pebble.Lock) *pebble.Options {
 	p := &pebble.Options{
 		FS:                          o.FS,
 		Lock:                        lock,
 		FormatMajorVersion:          pebble.FormatWALSyncChunks,
 		CacheSize:                   o.MemoryBudget / 4,
-		MemTableSize:                uint64(min(64<<20, max(256<<10, o.MemoryBudget/16))),
-		MemTableStopWritesThreshold: 4,
+		MemTableSize:                uint64(min(128<<20, max(256<<10, o.MemoryBudget/10))),
+		MemTableStopWritesThreshold: 3,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 		Logger:                      quiet{},
 		ReadOnly:                    o.ReadOnly,

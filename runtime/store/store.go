@@ -63,7 +63,7 @@ func (o Options) complete() Options {
 		o.foldKeys = 1 << 20
 	}
 	if o.foldBytes == 0 {
-		o.foldBytes = min(64<<20, max(64<<10, o.keyedBudget()/8))
+		o.foldBytes = min(64<<20, max(64<<10, o.keyedBudget()/6))
 	}
 	return o
 }
@@ -85,15 +85,16 @@ type Store struct {
 	tablesMu   sync.RWMutex
 	tables     map[uint64]*keyed
 
-	folded  atomic.Uint64 // all commits up to this one are folded
-	clock   atomic.Uint64 // orders uses of partitions
-	used    atomic.Int64  // bytes of keyed data in memory
-	shrunk  atomic.Int64  // used, when nothing more could be evicted
-	failed  atomic.Pointer[error]
-	waiting waiting
-	done    chan struct{}
-	closed  sync.Once
-	folder  sync.WaitGroup
+	folded    atomic.Uint64 // all commits up to this one are folded
+	clock     atomic.Uint64 // orders uses of partitions
+	committed atomic.Uint64 // the clock when the last commit ended
+	used      atomic.Int64  // bytes of keyed data in memory
+	shrunk    atomic.Int64  // used, when nothing more could be evicted
+	failed    atomic.Pointer[error]
+	waiting   waiting
+	done      chan struct{}
+	closed    sync.Once
+	folder    sync.WaitGroup
 }
 
 // ID is a random identifier made when the store was created.

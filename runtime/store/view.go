@@ -138,10 +138,9 @@ func (t *Table) Get(keys [][]byte) ([][]byte, error) {
 		return values, err
 	}
 	s := t.v.s
+	s.makeRoom()
 	s.clock.Add(1)
-	err = k.get(t.v.pin, keys, values)
-	s.shrink()
-	return values, err
+	return values, k.get(t.v.pin, keys, values)
 }
 
 func (t *keyed) get(at *pin, keys, values [][]byte) error {

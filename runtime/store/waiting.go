@@ -54,11 +54,14 @@ func (w *waiting) wakeWhenDue(o *Options) {
 	}
 }
 
-// wakeForMemory asks for a fold before it is due by itself. Some of the way is
-// required, or a budget too small for what is in use would fold after every commit.
+// half says whether so much waits that memory which is short can be helped by a fold. Less is not worth one: every fold brings
+// about compactions that cost by the size of the table, and a budget too small for what is in use would fold after every commit.
+func (w *waiting) half(o *Options) bool { return w.keys*2 >= o.foldKeys || w.bytes*2 >= o.foldBytes }
+
+// wakeForMemory asks for a fold before it is due by itself.
 func (w *waiting) wakeForMemory(o *Options) {
 	w.mu.Lock()
-	due := w.keys*8 >= o.foldKeys || w.bytes*8 >= o.foldBytes
+	due := w.half(o)
 	w.mu.Unlock()
 	if due {
 		w.wake()

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 
 	"github.com/zclconf/go-cty/cty"
@@ -16,6 +17,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host"
+	"github.com/streamform/streamform/runtime/host/engines"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/kinds"
 	"github.com/streamform/streamform/runtime/query"
@@ -41,6 +43,10 @@ type Runtime struct {
 // Open opens the runtime of a folder, or makes it.
 func Open(ctx context.Context, o Options) (*Runtime, error) {
 	r := &Runtime{options: o, kinds: kinds.All()}
+	if o.Memory == 0 {
+		o.Memory = engines.DefaultMemory()
+	}
+	debug.SetMemoryLimit(engines.HeapLimit(o.Memory)) // as the binary does
 	var err error
 	r.host, err = host.Open(ctx, host.Options{DataDir: filepath.Join(o.Dir, ".streamform"), ProjectDir: o.Dir, Definitions: r.kinds,
 		Version: "bench", Memory: o.Memory, Threads: o.Threads})

@@ -8,8 +8,11 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
 	"time"
+
+	"github.com/zclconf/go-cty/cty"
 
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang"
@@ -18,6 +21,7 @@ import (
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host"
+	"github.com/streamform/streamform/runtime/host/engines"
 	"github.com/streamform/streamform/runtime/kinds"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
@@ -148,6 +152,11 @@ func (p *Project) openHost(ctx context.Context) (*host.Host, error) {
 		if err := os.MkdirAll(p.DataDir(), 0o700); err != nil {
 			return nil, fmt.Errorf("making the data directory: %w", err)
 		}
+		memory := p.memory()
+		if memory == 0 {
+			memory = engines.DefaultMemory()
+		}
+		debug.SetMemoryLimit(engines.HeapLimit(memory)) // keyed data and rows on their way are in Go's heap
 		h, err := p.newHost(ctx, p.runtimeDir())
 		if err != nil {
 			return nil, fmt.Errorf("opening the runtime: %w", err)
@@ -162,8 +171,22 @@ func (p *Project) newHost(ctx context.Context, dir string) (*host.Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	return host.Open(ctx, host.Options{DataDir: dir, ProjectDir: env.Dir, Definitions: p.defs, Version: p.o.Version, Out: env.Out,
+	return host.Open(ctx, host.Options{DataDir: dir, ProjectDir: env.Dir, Definitions: p.defs, Version: p.o.Version, Memory: p.memory(), Out: env.Out,
 		Store: store.Options{ReadOnly: p.o.Looks}, Retrying: p.o.Retrying, Stopped: p.o.Stopped})
+}
+
+// memory is what the runtime block allows, in bytes; 0 when it does not say.
+func (p *Project) memory() int64 {
+	p.loadForRanges()
+	v := p.config.Settings.Runtime.Value
+	if v == cty.NilVal || v.IsNull() || !v.Type().HasAttribute("memory") {
+		return 0
+	}
+	size, err := schema.ParseSize(v.GetAttr("memory").AsString())
+	if err != nil {
+		return 0 // loading has told
+	}
+	return int64(size)
 }
 
 // env is what connectors that are opened here may know; nothing is staged.
