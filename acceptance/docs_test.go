@@ -61,7 +61,8 @@ func TestDocsReference(t *testing.T) {
 		want[name] = schema.Markdown(k)
 		index += fmt.Sprintf("| [%s](%s) | %s |\n", k.Name(), name, k.Doc)
 	}
-	want["README.md"] = index + "\n[Plan JSON](plan-json.md) describes what `streamform show -json PLAN` prints.\n"
+	want["commands.md"] = commandsPage(t)
+	want["README.md"] = index + "\n[Commands](commands.md) are the help pages of the command line. [Plan JSON](plan-json.md) describes what `streamform show -json PLAN` prints.\n"
 	want["plan-json.md"] = document.Reference()
 	for name, text := range want {
 		compareDoc(t, filepath.Join(dir, name), text)

@@ -43,7 +43,11 @@ func (x *explainer) analysis(a *project.Analysis) {
 
 // measured says what an operator did: rows in and out, what it remembered, how long it took.
 func measured(m *project.Measurement) string {
-	return fmt.Sprintf("measured: %s in, %s out; %s, %s remembered; %s", Things(m.RowsIn, "row"), Count(m.RowsOut), Things(m.Keys, "key"), Bytes(m.Bytes), milliseconds(m.Milliseconds))
+	text := fmt.Sprintf("measured: %s in, %s out; ", Things(m.RowsIn, "row"), Count(m.RowsOut))
+	if m.Keys > 0 {
+		text += fmt.Sprintf("%s, %s remembered; ", Things(m.Keys, "key"), Bytes(m.Bytes))
+	}
+	return text + milliseconds(m.Milliseconds)
 }
 
 // milliseconds writes a time with three digits.
