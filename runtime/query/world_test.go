@@ -62,7 +62,6 @@ type world struct {
 	steps    []query.Step
 	memories map[string]*memory
 	measure  bool
-	now      int64 // the clock of the next epoch
 }
 
 func newWorld(t testing.TB, columns batch.Schema) *world {
@@ -129,7 +128,7 @@ func (w *world) file(name string, content string) batch.File {
 
 // epoch runs the given files through all relations and remembers what they remember.
 func (w *world) epoch(files ...batch.File) (*query.Result, error) {
-	work := query.Work{Measure: w.measure, Steps: w.steps, Now: w.now, Inputs: []query.Input{{Relation: "t", Scan: w.scan, Files: files, Epoch: 1}}}
+	work := query.Work{Measure: w.measure, Steps: w.steps, Inputs: []query.Input{{Relation: "t", Scan: w.scan, Files: files, Epoch: 1}}}
 	r, err := w.engine.Run(context.Background(), work)
 	if errors.Is(err, query.ErrCareful) {
 		work.Careful = true

@@ -187,7 +187,7 @@ func TestWaitingRows(t *testing.T) {
 				require.Equal(t, n < 0, in[string(r.Bytes)])
 				in[string(r.Bytes)] = n > 0
 			}))
-			rows = change(t, rng, w, f, rows, in, clock)
+			rows = (&stand{f, in, clock}).change(t, rng, w, rows)
 			for _, r := range rows {
 				require.Equal(t, f.Passes(r.Values, to), in[string(r.Bytes)], "%+v at %d", f, clock)
 			}
@@ -205,8 +205,16 @@ func boundsOf(f Filter, clock int64) Bounds {
 	return f.Bounds(clock, values)
 }
 
+// stand is where a filter is, looked at from outside.
+type stand struct {
+	filter Filter
+	in     map[string]bool // by the row's bytes
+	clock  int64
+}
+
 // change adds rows, and takes some back.
-func change(t *testing.T, rng *rand.Rand, w *Waiting, f Filter, rows []Row, in map[string]bool, clock int64) []Row {
+func (s *stand) change(t *testing.T, rng *rand.Rand, w *Waiting, rows []Row) []Row {
+	f, in, clock := s.filter, s.in, s.clock
 	to := boundsOf(f, clock)
 	for range rng.IntN(8) {
 		r := Row{Bytes: fmt.Appendf(nil, "row %d", rng.Int64())}
