@@ -120,7 +120,8 @@ func (s settings) plans(ctx context.Context) (string, error) {
 		fmt.Fprintf(&b, "| %d | %s | %s | %.0f MB | %s\n", p.resources, seconds(p.ours, meter.WallSeconds), seconds(p.ours, meter.CPUSeconds),
 			meter.Median(meter.Of(p.ours, meter.Megabytes)), p.terraformCells())
 	}
-	return b.String(), nil
+	more, err := s.replans(ctx)
+	return b.String() + more, err
 }
 
 func (p planned) terraformCells() string {
