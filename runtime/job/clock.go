@@ -1,6 +1,7 @@
 package job
 
 import (
+	"math"
 	"time"
 
 	"github.com/streamform/streamform/runtime/query"
@@ -20,6 +21,9 @@ const tickEvery = 100 * time.Millisecond
 func (j *Job) loadClocks(view *store.View) error {
 	j.clocks = map[string]clockRecord{}
 	for _, r := range j.Relations {
+		if !r.Program.Temporal {
+			continue // it may have been so before an edit in place
+		}
 		var c clockRecord
 		if ok, err := readJSON(view, "clk/"+r.ID, &c); err != nil {
 			return err
@@ -69,8 +73,11 @@ func (o *outcome) writeClocks(b *store.Batch) (map[string]clockRecord, error) {
 	clocks := map[string]clockRecord{}
 	for _, r := range o.relations {
 		due, ok := o.result.Due[r.Addr.Name]
-		if !ok || o.forget {
+		if !r.Program.Temporal || o.forget {
 			continue
+		}
+		if !ok { // the filter turned out to be no filter
+			due = math.MaxInt64
 		}
 		clocks[r.ID] = clockRecord{Clock: o.clock, Due: due}
 		if err := writeJSON(b, "clk/"+r.ID, clocks[r.ID]); err != nil {
