@@ -118,7 +118,7 @@ func (r *Run) Add(ctx context.Context, rel Relation) (*query.Program, error) {
 	}
 	for _, k := range r.relations {
 		p := k.Program
-		known = append(known, query.Relation{Name: k.Name, Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Identity: p.Identity})
+		known = append(known, query.Relation{Name: k.Name, Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Identity: k.Name})
 	}
 	p, err := r.compiler.Compile(ctx, query.Query{SQL: rel.SQL, Relations: known, Stream: rel.Stream})
 	if err != nil {

@@ -1,10 +1,11 @@
-package query_test
+package lockstep
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,10 +21,11 @@ import (
 
 // life is one view v, whose query is edited between epochs, over the source t, the view b of each id's last row, and the view w of sums.
 type life struct {
-	*world
-	compiler *query.Compiler
-	random   *rand.Rand
-	epochs   int
+	*Run
+	t      testing.TB
+	random *rand.Rand
+	files  []batch.File
+	named  int
 }
 
 func itemColumns() batch.Schema {
@@ -31,33 +33,31 @@ func itemColumns() batch.Schema {
 		{Name: "d", Type: "DECIMAL(8,2)"}, {Name: "f", Type: "DOUBLE"}, {Name: "ts", Type: "TIMESTAMP"}}
 }
 
-const (
-	lastRows = "SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY id ORDER BY seq DESC) = 1"
-	sumRows  = "SELECT k, v // 3 AS q, count(*) AS n, sum(d) AS s FROM b GROUP BY ALL"
-)
-
-func newLife(t testing.TB, c *query.Compiler, seed uint64) *life {
-	l := &life{world: newWorld(t, itemColumns()), compiler: c, random: rand.New(rand.NewPCG(seed, 7))}
-	for _, r := range [][2]string{{"b", lastRows}, {"w", sumRows}} {
-		l.steps = append(l.steps, query.Step{Relation: r[0], Program: l.compile(r[1]), Memory: l.memory(r[0])})
-	}
-	return l
+func newLife(t testing.TB) *life {
+	r, err := Open(t.Context(), Options{Dir: t.TempDir(), Threads: 2, Sources: []Source{{Name: "t", Columns: itemColumns()}}})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.Close()) })
+	return &life{Run: r, t: t}
 }
 
-// compile knows relations by identities that no edit changes.
-func (l *life) compile(sql string) *query.Program {
-	known := []query.Relation{{Name: "t", Columns: query.Columns(l.scan), AppendOnly: true, Identity: "t"}}
-	for _, s := range l.steps {
-		known = append(known, query.Relation{Name: s.Relation, Columns: s.Program.Columns, AppendOnly: s.Program.AppendOnly, Identity: s.Relation})
-	}
-	p, err := l.compiler.Compile(context.Background(), query.Query{SQL: sql, Relations: known})
+// begin forgets everything, and makes b, w and v anew.
+func (l *life) begin(seed uint64, sql string) {
+	l.random, l.files = rand.New(rand.NewPCG(seed, 7)), nil
+	l.relations, l.memories = nil, map[string]*memory{}
+	require.NoError(l.t, l.plain.Exec(l.t.Context(), "DELETE FROM t"))
+	l.add("b", "SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY id ORDER BY seq DESC) = 1")
+	l.add("w", "SELECT k, v // 3 AS q, count(*) AS n, sum(d) AS s FROM b GROUP BY ALL")
+	l.add("v", sql)
+}
+
+func (l *life) add(name, sql string) {
+	_, err := l.Add(l.t.Context(), Relation{Name: name, SQL: sql})
 	require.NoError(l.t, err, sql)
-	return p
 }
 
 // feed runs an epoch of random rows.
 func (l *life) feed() {
-	l.epochs++
+	l.named++
 	var out strings.Builder
 	for i := range l.random.IntN(20) {
 		value := func(format string, n int) string {
@@ -66,89 +66,45 @@ func (l *life) feed() {
 			}
 			return fmt.Sprintf(format, l.random.IntN(n))
 		}
-		fmt.Fprintf(&out, `{"id":%d,"seq":%d,"k":%s,"v":%s,"d":%s,"f":%s,"ts":"2026-03-%02d %02d:%02d:30"}`+"\n", l.random.IntN(25), l.epochs*100+i,
+		fmt.Fprintf(&out, `{"id":%d,"seq":%d,"k":%s,"v":%s,"d":%s,"f":%s,"ts":"2026-03-%02d %02d:%02d:30"}`+"\n", l.random.IntN(25), l.named*100+i,
 			value(`"k%d"`, 4), value("%d", 40), value("%d.25", 30), value("%d.5", 9), 1+l.random.IntN(3), l.random.IntN(24), l.random.IntN(60))
 	}
-	_, err := l.epoch(l.file(fmt.Sprintf("e%d.json", l.epochs), out.String()))
+	path := filepath.Join(l.options.Dir, fmt.Sprintf("e%d.json", l.named))
+	require.NoError(l.t, os.WriteFile(path, []byte(out.String()), 0o600))
+	l.files = append(l.files, batch.File{Ordinal: int64(l.named), Path: path, Version: "1", Size: int64(out.Len())})
+	_, err := l.Epoch(l.t.Context(), map[string]string{"t": path})
 	require.NoError(l.t, err)
+}
+
+func (l *life) edit(sql string) evolve.Evolution {
+	e, err := l.Edit(l.t.Context(), sql)
+	require.NoError(l.t, err, "%s\n%+v", sql, e)
+	return e
 }
 
 // check compares v with plain DuckDB.
 func (l *life) check(sql string) {
 	l.t.Helper()
-	all := map[string]string{"b": lastRows, "w": sumRows, "v": sql}
-	want := l.batch("v", all, []string{"b", "w", "v"}, l.files)
-	require.Equal(l.t, want, l.rows("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM v"), sql)
+	_, err := l.Compare(l.t.Context(), "v")
+	require.NoError(l.t, err, sql)
 }
 
-// begin makes v anew.
-func (l *life) begin(sql string) {
-	l.steps = append(l.steps, query.Step{Relation: "v", Program: l.compile(sql), Memory: l.memory("v")})
-}
-
-// edit goes on with another query for v; it reports whether no source had to be read.
-func (l *life) edit(sql string) (evolve.Evolution, bool) {
-	last := len(l.steps) - 1
-	old := l.steps[last]
-	l.steps = l.steps[:last]
-	next := query.Step{Relation: "v", Program: l.compile(sql), Memory: old.Memory}
-	e := evolve.Compare(old.Program, next.Program, evolve.Held{"b": true, "w": true})
-	switch {
-	case e.Class == evolve.Noop:
-		l.steps = append(l.steps, next)
-		return e, true
-	case e.Carry == nil:
-		l.steps = append(l.steps, old)
-		return e, false
-	}
-	before := map[string]*memory{}
-	for id, m := range l.memories {
-		if operator, ok := strings.CutPrefix(id, "v/"); ok {
-			before[operator] = m
-			delete(l.memories, id)
-		}
-	}
-	seeded := next
-	plan, err := json.Marshal(e.Carry)
-	require.NoError(l.t, err)
-	var carry evolve.Carry
-	require.NoError(l.t, json.Unmarshal(plan, &carry))
-	seeded.Seed = &query.Seed{Carry: carry, Memory: func(operator string) query.Memory {
-		require.Contains(l.t, before, operator, "%s: nothing was remembered", sql)
-		return before[operator]
-	}}
-	work := query.Work{Steps: []query.Step{seeded}}
-	for leaf, from := range e.Carry.Leaves {
-		if from.From == nil {
-			i := slices.IndexFunc(l.steps, func(s query.Step) bool { return s.Relation == leaf })
-			whole := l.steps[i]
-			whole.Whole = true
-			work.Steps = append([]query.Step{whole}, work.Steps...)
-		}
-	}
-	result, err := l.engine.Run(context.Background(), work)
-	require.NoError(l.t, err, "%s\n%+v", sql, e)
-	l.remember(result)
-	for operator, origin := range e.Carry.Operators {
-		if origin.Keep != "" {
-			l.memories["v/"+operator] = before[origin.Keep]
-		}
-	}
-	l.steps = append(l.steps, next)
-	return e, true
-}
-
-// sameAsReplay compares what v remembers with what it would, had it read everything (G3). Sums of
-// rows taken back may be 0 or NULL, and the last digits of a variance hang on the order of the rows.
+// sameAsReplay compares what v remembers with what it would, had it read everything (G3). Sums of rows taken back may be 0 or
+// NULL, and the last digits of a variance hang on the order of the rows.
 func (l *life) sameAsReplay(sql string) {
 	l.t.Helper()
-	fresh := &world{t: l.t, dir: l.dir, engine: l.engine, oracle: l.oracle, scan: l.scan, memories: map[string]*memory{}, steps: slices.Clone(l.steps)}
-	for i, s := range fresh.steps {
-		fresh.steps[i].Memory = fresh.memory(s.Relation)
+	fresh := &Run{engine: l.engine, memories: map[string]*memory{}}
+	work := query.Work{Inputs: []query.Input{{Relation: "t", Epoch: 1, Files: l.files,
+		Scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: l.options.Sources[0].Columns, OnMalformed: "quarantine"}}}}
+	for _, rel := range l.relations {
+		work.Steps = append(work.Steps, query.Step{Relation: rel.Name, Program: rel.Program, Memory: fresh.memory(rel.Name)})
 	}
-	_, err := fresh.epoch(l.files...)
+	result, err := l.engine.Run(context.Background(), work)
 	require.NoError(l.t, err)
-	p := l.steps[len(l.steps)-1].Program
+	for _, m := range result.Remember["v"] {
+		fresh.memoryOf("v", m.Operator).keep(m)
+	}
+	p := l.relations[len(l.relations)-1].Program
 	for _, o := range p.Operators {
 		step := slices.IndexFunc(p.Steps, func(s compile.Stateful) bool { return s.Name() == o.ID })
 		keyed := false
@@ -159,13 +115,13 @@ func (l *life) sameAsReplay(sql string) {
 			}
 		}
 		if o.Holds != "nothing" {
-			require.Equal(l.t, held(l.t, fresh.memories["v/"+o.ID], keyed), held(l.t, l.memories["v/"+o.ID], keyed), "%s: %s", sql, o.ID)
+			require.Equal(l.t, contents(l.t, fresh.memories["v/"+o.ID], keyed), contents(l.t, l.memories["v/"+o.ID], keyed), "%s: %s", sql, o.ID)
 		}
 	}
 }
 
-// held is what a memory holds, rows by key in whatever chunks they lie.
-func held(t testing.TB, m *memory, keyed bool) []string {
+// contents is what a memory holds, rows by key in whatever chunks they lie.
+func contents(t testing.TB, m *memory, keyed bool) []string {
 	if m == nil {
 		return nil
 	}
@@ -190,16 +146,15 @@ func held(t testing.TB, m *memory, keyed bool) []string {
 
 // TestEdits: v is edited from one query to the next between epochs, and is right after each; nothing is read again.
 func TestEdits(t *testing.T) {
-	c := newCompiler(t)
+	l := newLife(t)
 	for name, edits := range editsToTry() {
 		t.Run(name, func(t *testing.T) {
-			l := newLife(t, c, 1)
-			defer l.close()
-			l.begin(edits[0])
+			l.t = t
+			l.begin(1, edits[0])
 			for i, sql := range edits {
 				if i > 0 {
-					_, ok := l.edit(sql)
-					require.True(t, ok, sql)
+					e := l.edit(sql)
+					require.NotEqual(t, evolve.ReplayFromSource, e.Class, "%s: %s", sql, e.Reason)
 					l.check(sql)
 					l.sameAsReplay(sql)
 				}
@@ -255,7 +210,6 @@ func editsToTry() map[string][]string {
 
 // TestWiderColumns: columns of a source get types that hold more; partials and rows follow.
 func TestWiderColumns(t *testing.T) {
-	c := newCompiler(t)
 	for name, sql := range map[string]string{
 		"aggregate": "SELECT v, count(*) AS n, sum(v) AS s, min(d) AS lo, max(d) AS hi, avg(d) AS a FROM t WHERE v IS NOT NULL GROUP BY ALL",
 		"rows":      "SELECT k, median(d) AS m, max(v) AS hi FROM t GROUP BY ALL",
@@ -263,21 +217,22 @@ func TestWiderColumns(t *testing.T) {
 		"linear":    "SELECT id, v, d FROM t WHERE v IS NOT NULL",
 	} {
 		t.Run(name, func(t *testing.T) {
-			l := newLife(t, c, 1)
-			defer l.close()
-			l.steps = nil
-			l.begin(sql)
+			l := newLife(t)
+			l.begin(1, sql)
+			l.relations = l.relations[2:]
 			for range 3 {
 				l.feed()
 			}
-			l.scan.Columns = itemColumns()
-			l.scan.Columns[3].Type, l.scan.Columns[4].Type, l.scan.Columns[0].Type = "BIGINT", "DECIMAL(20,3)", "HUGEINT"
-			e, ok := l.edit(sql)
-			require.True(t, ok, "%+v", e)
-			require.NotEqual(t, evolve.Noop, e.Class)
+			wider := itemColumns()
+			for column, typ := range map[int]string{0: "HUGEINT", 3: "BIGINT", 4: "DECIMAL(20,3)"} {
+				wider[column].Type = typ
+				require.NoError(t, l.plain.Exec(t.Context(), "ALTER TABLE t ALTER "+wider[column].Name+" TYPE "+typ))
+			}
+			l.options.Sources = []Source{{Name: "t", Columns: wider}}
+			e := l.edit(sql)
+			require.Contains(t, []evolve.Class{evolve.Migrate, evolve.RebuildFromState}, e.Class, e.Reason)
 			for range 3 {
-				want := l.batch("v", map[string]string{"v": sql}, []string{"v"}, l.files)
-				require.Equal(t, want, l.rows("SELECT CAST(COLUMNS(*) AS VARCHAR) FROM v"))
+				l.check(sql)
 				l.sameAsReplay(sql)
 				l.feed()
 			}
