@@ -109,3 +109,38 @@ func TestSourceWithManyFilesIsFollowedCheaply(t *testing.T) {
 	require.Equal(t, want(fmt.Sprintf("ann|%d|%d", n, n)), w.query("FROM totals"))
 	require.Equal(t, want(fmt.Sprintf("%d|1|%d", n, n)), w.query("SELECT count(*), min(ordinal), max(ordinal) FROM purchases.files"))
 }
+
+// An epoch that was committed and not reported, as its delivery failed or the process was killed, is reported by the next run:
+// the sums over all reports are those of a run without mishap.
+func TestLostProgressIsReportedOnce(t *testing.T) {
+	for name, restarts := range map[string]int{"once": 1, "twice": 2} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.land("a.json", purchase("ann", 1))
+			w.shop()
+			w.backfill()
+			fails := 4 * restarts
+			w.shake(&fails, false)
+			w.land("b.json", purchase("ann", 2), purchase("bob", 4))
+			w.land("c.json", purchase("cy", 3))
+			var rows, files int64
+			epochs := map[int64]int{}
+			for {
+				err := w.host.Run(t.Context(), true, func(p job.Progress) {
+					rows += p.NumInputRows
+					files += p.Sources[0].Files
+					epochs[p.BatchID]++
+				})
+				w.reopen()
+				if err == nil {
+					break
+				}
+				require.ErrorIs(t, err, errUnreachable)
+			}
+			require.NoError(t, w.host.Run(t.Context(), true, func(job.Progress) { require.Fail(t, "everything was reported") }))
+			require.EqualValues(t, 3, rows)
+			require.EqualValues(t, 2, files)
+			require.Equal(t, map[int64]int{2: 1, 3: 1}, epochs)
+		})
+	}
+}

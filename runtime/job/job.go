@@ -86,6 +86,8 @@ type Job struct {
 	clocks    map[string]clockRecord // by ID of relations whose Program is Temporal
 	lastBegun time.Time              // of the last epoch reported
 	reported  time.Time              // when Report was last called
+	lost      *Progress              // committed by an earlier process, and not reported; nil: none
+	told      bool                   // an epoch was reported, and the store does not know yet
 }
 
 // reader is a source and what the job knows of it.
@@ -126,6 +128,9 @@ func (j *Job) load() error {
 		return err
 	}
 	if j.pace, err = ReadPace(view, j.ID); err != nil {
+		return err
+	}
+	if err = j.readUnreported(view); err != nil {
 		return err
 	}
 	for _, s := range j.Sources {

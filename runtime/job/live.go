@@ -34,6 +34,7 @@ func (j *Job) advance(ctx context.Context, ends map[string]int64) (bool, error) 
 	}
 	o.spent[commitOffsets] = j.Now().Sub(began)
 	j.report(j.progress(o))
+	j.told = true
 	return !o.tick, nil
 }
 
@@ -65,8 +66,10 @@ func (j *Job) attempt(ctx context.Context, ends map[string]int64) (*outcome, err
 	o.begun, o.spent[latestOffset], o.tick = began, chosen, !read
 	var all []admitted
 	err = j.commit(o, func(b *store.Batch) error {
-		all, err = j.admit(o, b)
-		return err
+		if all, err = j.admit(o, b); err != nil {
+			return err
+		}
+		return j.keepReport(b, o)
 	})
 	if err != nil {
 		return nil, err
@@ -190,6 +193,7 @@ func (j *Job) AvailableNow(ctx context.Context) (resumed bool, err error) {
 	if err := j.Deliver(ctx); err != nil {
 		return false, err
 	}
+	j.reportLost()
 	for {
 		ends, resumed, err := j.ends(ctx)
 		if err != nil {
@@ -277,6 +281,7 @@ func (j *Job) follow(ctx context.Context) error {
 	if err := j.Deliver(ctx); err != nil {
 		return err
 	}
+	j.reportLost()
 	switch {
 	case j.Trigger.Paused:
 		return j.idle(ctx, waitPaused)

@@ -132,9 +132,9 @@ func (j *Job) receiver(id string) connector.Sink {
 // Pending is the number of parcels that are not delivered.
 func (j *Job) Pending() int { return len(j.outbox) }
 
-// Flush records the deliveries that no commit has recorded yet.
+// Flush records the deliveries and reports that no commit has recorded yet.
 func (j *Job) Flush() error {
-	if len(j.delivered) == 0 {
+	if len(j.delivered) == 0 && !j.told {
 		return nil
 	}
 	if err := j.commitBatch(j.Store.NewBatch()); err != nil {
@@ -143,7 +143,7 @@ func (j *Job) Flush() error {
 	return nil
 }
 
-// commitBatch commits a batch, and with it the deliveries made since the last one.
+// commitBatch commits a batch, and with it the deliveries made, and that an epoch was reported, since the last one.
 func (j *Job) commitBatch(b *store.Batch) error {
 	for _, d := range j.delivered {
 		b.DeleteMeta(d.key(j.ID))
@@ -154,9 +154,12 @@ func (j *Job) commitBatch(b *store.Batch) error {
 			return err
 		}
 	}
+	if j.told {
+		b.DeleteMeta("rep/" + j.ID)
+	}
 	if err := j.Store.Commit(b); err != nil {
 		return err
 	}
-	j.delivered = nil
+	j.delivered, j.told = nil, false
 	return nil
 }

@@ -132,7 +132,15 @@ func (j *Job) idleProgress(reason string) Progress {
 	return p
 }
 
+// progress is what an epoch did, after its commit and deliveries.
 func (j *Job) progress(o *outcome) Progress {
+	p := j.summed(o)
+	j.lastBegun = o.begun
+	j.addOperators(&p, o)
+	return p
+}
+
+func (j *Job) summed(o *outcome) Progress {
 	ended := j.Now()
 	p := j.blank(o.begun)
 	took := ended.Sub(o.begun)
@@ -140,7 +148,6 @@ func (j *Job) progress(o *outcome) Progress {
 	if !j.lastBegun.IsZero() {
 		between = o.begun.Sub(j.lastBegun)
 	}
-	j.lastBegun = o.begun
 	p.BatchDuration = took.Milliseconds()
 	p.DurationMs = map[string]int64{triggerExecution: took.Milliseconds()}
 	for name, d := range o.spent {
@@ -165,7 +172,6 @@ func (j *Job) progress(o *outcome) Progress {
 		}
 	}
 	p.InputRowsPerSecond, p.ProcessedRowsPerSecond = rate(p.NumInputRows, between), rate(p.NumInputRows, took)
-	j.addOperators(&p, o)
 	j.addRelations(&p, o)
 	j.addSinks(&p, o)
 	return p

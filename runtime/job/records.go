@@ -14,6 +14,7 @@ import (
 //	pipe/PIPELINE            pipelineRecord
 //	end/PIPELINE             endRecord, while an available-now run is under way
 //	out/PIPELINE/EPOCH/SEQ   parcel, until it is known to be delivered
+//	rep/PIPELINE             unreported, from an epoch's commit until it is known to be reported
 //	src/SOURCE               SourceState
 //	led/SOURCE/o/ORDINAL     Record
 //	led/SOURCE/p/PATHHASH    ordinal of the path's newest entry
@@ -131,6 +132,7 @@ func Forget(v *store.View, b *store.Batch, id string) error {
 func ForgetPipeline(b *store.Batch, pipeline string) {
 	b.DeleteMeta("pipe/" + pipeline)
 	b.DeleteMeta("end/" + pipeline)
+	b.DeleteMeta("rep/" + pipeline)
 }
 
 func readJSON(v *store.View, key string, target any) (bool, error) {
