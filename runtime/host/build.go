@@ -454,6 +454,10 @@ func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
 	if !holding && len(r.Sinks) == 0 {
 		return nil
 	}
+	var err error
+	if r.Former, err = b.former(ctx, r.Relations); err != nil {
+		return err
+	}
 	return b.job.Replay(ctx, r)
 }
 

@@ -88,6 +88,36 @@ func TestKeptHistory(t *testing.T) {
 	require.Len(t, w.facts().Resources[address(t, "stream.valid")].Boundaries, 1)
 }
 
+// TestKeptHistoryIsReplayed: what is computed from a stream later, and what a query shows of it, are the rows it gave: up to the
+// boundary by the query of then, with NULL for columns it did not have.
+func TestKeptHistoryIsReplayed(t *testing.T) {
+	w := running(t)
+	keep := func(sql string) {
+		r := w.resource("stream.valid", 1, attributes{"sql": text(sql)})
+		r.Keep = true
+		require.NoError(t, w.host.Put(t.Context(), r))
+		require.Empty(t, w.backfill().Sources)
+	}
+	keep("SELECT customer, v * 100 AS v FROM purchases WHERE v > 0")
+	w.land("d.json", purchase("ann", 3), purchase("bob", 6))
+	w.once()
+	keep("SELECT customer, v, v + 1 AS next FROM purchases WHERE v > 5")
+	w.land("e.json", purchase("ann", 5), purchase("cy", 7))
+	w.once()
+	all := want("ann|1|NULL", "bob|2|NULL", "ann|4|NULL", "bob|8|NULL", "ann|300|NULL", "bob|600|NULL", "cy|7|8")
+	require.Equal(t, all, w.query("SELECT customer, v, next FROM valid"))
+	w.reopen()
+	require.Equal(t, all, w.query("SELECT customer, v, next FROM valid"))
+	w.put("view.later", 1, attributes{"sql": text("SELECT customer, v, next FROM valid WHERE v > 0")})
+	w.put("view.sums", 1, attributes{"sql": text("SELECT customer, sum(v) AS s, count(next) AS n FROM valid GROUP BY ALL")})
+	w.backfill()
+	require.Equal(t, all, w.query("FROM later"))
+	require.Equal(t, want("ann|305|0", "bob|610|0", "cy|7|1"), w.query("FROM sums"))
+	w.land("f.json", purchase("cy", 9))
+	w.once()
+	require.Equal(t, want("ann|305|0", "bob|610|0", "cy|16|2"), w.query("FROM sums"))
+}
+
 func TestFactsTellWhatIsLost(t *testing.T) {
 	w := running(t)
 	w.now = nil

@@ -16,10 +16,30 @@ type Replay struct {
 	Sinks     []Sink           // given each epoch's change
 	Done      map[string]int64 // by source ID: ordinal up to which the relations have read; not of fresh sources
 	Ends      map[string]int64 // by source ID: where to stop
+	// Former are the stretches at the beginning that other queries have read, in order.
+	Former []Stretch
 	// Save adds to an epoch's commit what makes the replay go on behind it after a restart.
 	Save func(b *store.Batch, done map[string]int64) error
 	// Report is told of each epoch and source; nil: nobody listens.
 	Report func(ReplayProgress)
+}
+
+// Stretch is a part of the input, up to an ordinal of each source, and the relations as they were then.
+type Stretch struct {
+	Ends      map[string]int64 // by source ID
+	Relations []Relation
+}
+
+// now is the stretch that the next epoch reads in, and whether it is the last.
+func (r *Replay) now() (Stretch, bool) {
+	for _, s := range r.Former {
+		for id, end := range s.Ends {
+			if _, read := r.Ends[id]; read && r.Done[id] < end {
+				return s, false
+			}
+		}
+	}
+	return Stretch{Ends: r.Ends, Relations: r.Relations}, true
 }
 
 // ReplayProgress is what one epoch of a replay read of one source.
@@ -77,7 +97,8 @@ func (j *Job) Replay(ctx context.Context, r Replay) error {
 }
 
 func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
-	s := section{relations: r.Relations, sinks: r.Sinks}
+	stretch, last := r.now()
+	s := section{relations: stretch.Relations, sinks: r.Sinks}
 	loading := !r.Begun && len(r.Views) > 0
 	if loading {
 		s.views = r.Views
@@ -89,11 +110,16 @@ func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 		if !ok {
 			continue
 		}
-		stretch := span{reader: reader, from: r.Done[reader.ID], to: end, replay: true}
-		if reader.Fresh {
-			stretch.from, stretch.replay = reader.seen, false
+		if was, bounded := stretch.Ends[reader.ID]; bounded {
+			end = min(end, was)
+		} else if !last {
+			end = r.Done[reader.ID]
 		}
-		in, err := j.choose(ctx, stretch)
+		part := span{reader: reader, from: r.Done[reader.ID], to: max(end, r.Done[reader.ID]), replay: true}
+		if reader.Fresh {
+			part.from, part.replay = reader.seen, false
+		}
+		in, err := j.choose(ctx, part)
 		if err != nil {
 			return false, err
 		}
@@ -101,7 +127,7 @@ func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 		files += len(in.records)
 		s.intakes = append(s.intakes, in)
 	}
-	if files == 0 && !loading && !j.uncomputed(r.Relations) {
+	if files == 0 && last && !loading && !j.uncomputed(stretch.Relations) {
 		return false, nil
 	}
 	o, err := j.compute(ctx, s)

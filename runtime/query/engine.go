@@ -141,6 +141,7 @@ type Held struct {
 	Relation string
 	Program  *Program
 	Memory   func(operator string) Memory
+	Former   []Former // of a stream: queries it had before, oldest first
 }
 
 // SideRows is a side relation held as blocks ("purchases.malformed").

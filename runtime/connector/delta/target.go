@@ -178,6 +178,12 @@ func (t *target) checkColumns(wanted columns.Schema) error {
 		t.schema, t.metadata = wanted, &m
 		return nil
 	}
+	if err == nil && len(wanted) == len(merged) && t.delivery.AppendOnly { // a stream has got further columns: its rows of before have NULL there
+		m := t.snap.Metadata
+		m.SchemaString = merged.String()
+		t.schema, t.metadata = merged, &m
+		return nil
+	}
 	if err == nil {
 		err = fmt.Errorf("its columns are %s, the sink's are %s", names(t.schema), names(wanted))
 	}

@@ -156,8 +156,32 @@ func (q *reader) add(ctx context.Context, bare, side string) error {
 			return err
 		}
 	}
+	if held.Former, err = q.former(ctx, a, g); err != nil {
+		return err
+	}
 	q.reading.Streams = append(q.reading.Streams, held)
 	return nil
+}
+
+// former are the queries that a stream had while it read its first files.
+func (q *reader) former(ctx context.Context, a addr.Resource, g *catalog.Generation) (out []query.Former, err error) {
+	for _, b := range g.Boundaries {
+		program, err := q.asker.open.Former(ctx, q.network, a, b)
+		if err != nil {
+			return nil, err
+		}
+		if program == nil {
+			continue
+		}
+		f := query.Former{Program: program, Until: map[string]int64{}}
+		for _, in := range q.network.ByName {
+			if r := q.network.Record(in); in.Block == addr.Source && r.Live != nil {
+				f.Until[in.Name] = b.Read[r.Live.ID]
+			}
+		}
+		out = append(out, f)
+	}
+	return out, nil
 }
 
 func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *catalog.Generation) (err error) {

@@ -99,6 +99,10 @@ type Boundary struct {
 	At    time.Time `json:"at"`
 	Was   string    `json:"was"` // identity of the former query, SHA-256, hexadecimal
 	Is    string    `json:"is"`  // of the one that followed
+	// What the former query was, and how far it has read: by source ID, the last ordinal.
+	Value    json.RawMessage  `json:"value,omitempty"`
+	Relation *Relation        `json:"relation,omitempty"`
+	Read     map[string]int64 `json:"read,omitempty"`
 }
 
 // Former is a generation that was replaced and can be gone back to.

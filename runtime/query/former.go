@@ -1,0 +1,95 @@
+package query
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/streamform/streamform/runtime/query/logical"
+)
+
+// Former is the query that a stream had for the first files of its sources.
+type Former struct {
+	Program *Program
+	Until   map[string]int64 // by source relation: the last ordinal it holds for
+}
+
+// stretch is a part of the sources' files, by relation in lower case: those behind after, up to until where it says so.
+type stretch struct{ after, until map[string]int64 }
+
+func (s stretch) has(source string, ordinal int64) bool {
+	until, bounded := s.until[source]
+	return ordinal > s.after[source] && (!bounded || ordinal <= until)
+}
+
+// to is the part of a stretch up to a former query's end, and the rest.
+func (s stretch) to(until map[string]int64) (first, rest stretch) {
+	first, rest = stretch{after: s.after, until: maps.Clone(s.until)}, stretch{after: maps.Clone(s.after), until: s.until}
+	if first.until == nil {
+		first.until = map[string]int64{}
+	}
+	if rest.after == nil {
+		rest.after = map[string]int64{}
+	}
+	for name, end := range until {
+		source := strings.ToLower(name)
+		if was, bounded := first.until[source]; !bounded || end < was {
+			first.until[source] = end
+		}
+		rest.after[source] = max(rest.after[source], end)
+	}
+	return first, rest
+}
+
+// mixed is SQL for the rows of a stream whose query has changed while its rows stayed.
+func (b *reading) mixed(ctx context.Context, s Held, over stretch) (string, error) {
+	var arms []string
+	for _, f := range s.Former {
+		first, rest := over.to(f.Until)
+		arm, err := b.arm(ctx, f.Program, first)
+		if err != nil {
+			return "", err
+		}
+		arms, over = append(arms, arm), rest
+	}
+	arm, err := b.arm(ctx, s.Program, over)
+	return strings.Join(append(arms, arm), " UNION ALL "), err
+}
+
+// arm runs one query over a stretch.
+func (b *reading) arm(ctx context.Context, p *Program, over stretch) (string, error) {
+	if p.Final == "" {
+		return "", &Error{Summary: "The rows of a stream cannot be computed again", Detail: "Its query has changed while its rows stayed (history = \"keep\"), and it is one that runs only as it is written. Read what its sinks hold."}
+	}
+	text, err := logical.Replace(p.Final, func(leaf string) (string, error) { return b.over(ctx, leaf, over) })
+	return "(" + text + ")", err
+}
+
+// over reads a relation within a stretch.
+func (b *reading) over(ctx context.Context, leaf string, s stretch) (string, error) {
+	for _, source := range b.r.Sources {
+		if !named(leaf, source.Relation) {
+			continue
+		}
+		part := source
+		part.Files = nil
+		for _, f := range source.Files {
+			if s.has(leaf, f.Ordinal) {
+				part.Files = append(part.Files, f)
+			}
+		}
+		if len(part.Files) == 0 {
+			return emptyRows(Columns(source.Scan)), nil
+		}
+		sql, err := b.sourceRows(ctx, part)
+		return "(" + sql + ")", err
+	}
+	for _, stream := range b.r.Streams {
+		if named(leaf, stream.Relation) {
+			sql, err := b.mixed(ctx, stream, s)
+			return "(" + sql + ")", err
+		}
+	}
+	return "", &Error{Summary: "The rows of a stream cannot be computed again", Detail: fmt.Sprintf("Its query has changed while its rows stayed (history = \"keep\"), and it reads %s, whose rows cannot be told apart by time. Read what its sinks hold.", leaf)}
+}
