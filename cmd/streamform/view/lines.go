@@ -79,6 +79,9 @@ type lineChange struct {
 	Class    plan.Class   `json:"class,omitempty"`
 	Why      string       `json:"class_reason,omitempty"`
 	Price    *plan.Price  `json:"price,omitempty"`
+	// Operators are those of an edited query, with what becomes of them; Receives are views whose difference it is given.
+	Operators []plan.Fate     `json:"operators,omitempty"`
+	Receives  []addr.Resource `json:"receives,omitempty"`
 	// Denials are what policies have against it.
 	Denials []plan.Denial `json:"denials,omitempty"`
 }
@@ -121,7 +124,10 @@ func (l *Lines) Plan(p *plan.Plan) error {
 		if c.Action == plan.NoOp || c.Class == plan.Blocked {
 			continue
 		}
-		change := lineChange{Resource: resourceOf(c.Addr), Action: uiAction(c.Action), Class: c.Class, Why: c.Reason, Price: c.Price, Denials: c.Denials}
+		change := lineChange{Resource: resourceOf(c.Addr), Action: uiAction(c.Action), Class: c.Class, Why: c.Reason, Price: c.Price, Denials: c.Denials, Receives: c.Receives}
+		if c.Evolution != nil {
+			change.Operators = c.Evolution.Operators
+		}
 		switch {
 		case c.Action == plan.Replace:
 			change.Reason = "requested"

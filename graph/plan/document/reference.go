@@ -28,6 +28,11 @@ A path such as %[1]sresource_changes[].class%[1]s means the field %[1]sclass%[1]
 		fmt.Fprintf(&b, "| `%s` | %s |\n", f.path, f.text)
 	}
 	b.WriteString(`
+## Lines
+
+` + "`streamform plan -json` and `apply -json` print one JSON object per line instead, in the shape of Terraform's machine-readable UI. A line of type `planned_change` has the fields `class`, `class_reason`, `price`, `operators`, `receives` and `denials`" + `
+beside Terraform's in its ` + "`change`; one of type `resource_drift` has `kind`, `detail` and `advice`; one of type `preview` has what `-preview` found" + `. They mean what they mean above.
+
 ## Classes
 
 | class | what it means for the data |
