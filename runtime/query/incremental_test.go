@@ -44,6 +44,7 @@ func incremental() map[string][]string {
 			`SELECT id, c IN (SELECT y.c FROM b y WHERE y.id = x.id) AS m, c NOT IN (SELECT y.c + 1 FROM b y WHERE y.op = x.op) AS n FROM b x`,
 			`SELECT id FROM b x WHERE c NOT IN (SELECT y.c FROM b y WHERE y.id = x.id + 1)`,
 			`SELECT id, c IN (SELECT y.c FROM b y WHERE y.op = x.op AND y.c IS NULL) AS m FROM b x`,
+			`SELECT id, c IN (SELECT CAST(NULL AS INTEGER) FROM b y WHERE y.id = x.id + 1) AS m FROM b x`, `SELECT id FROM b x WHERE c NOT IN (SELECT nullif(y.c, y.c) FROM b y WHERE y.d = x.d AND y.id < x.id)`,
 			`SELECT id, c > ANY (SELECT c FROM b WHERE id > 1) AS a, c >= ALL (SELECT c FROM b WHERE c IS NOT NULL) AS b1, c < ANY (SELECT c FROM b WHERE c > 5) AS d FROM b`,
 			`SELECT id, c <> ANY (SELECT c FROM b WHERE id < 3) AS a, c = ALL (SELECT c FROM b WHERE id > 3) AS e FROM b`,
 			`SELECT id, c > ALL (SELECT y.c FROM b y WHERE y.op = x.op AND y.id < x.id) AS a, c <= ANY (SELECT y.c FROM b y WHERE y.op = x.op) AS e FROM b x`,

@@ -62,7 +62,7 @@ func (g *generator) items(columns batch.Schema, n int) string {
 func (g *generator) query(depth int) string {
 	r := g.from(depth)
 	makers := []func(relation, int) string{g.selection, g.grouped, g.grouped, g.scalar, g.sets, g.join, g.join, g.membership, g.windows, g.windows, g.qualified,
-		g.distinct, g.top, g.setOperation, g.unnested, g.correlated, g.common, g.pivot, g.asof, g.lateral, g.rare}
+		g.distinct, g.top, g.setOperation, g.unnested, g.correlated, g.common, g.pivot, g.asof, g.lateral, g.rare, g.constants}
 	return makers[g.IntN(len(makers))](r, depth)
 }
 

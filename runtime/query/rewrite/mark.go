@@ -149,25 +149,19 @@ func (m *mark) overall(match *bound.Expr) *bound.Expr {
 	return choice(truth("false"), bound.CaseCheck{When: match, Then: truth("true")}, bound.CaseCheck{When: unknown, Then: truth("")})
 }
 
-// byGroup decides by facts about the right rows of the outer row's values. Where every right value is NULL, DuckDB's answer is NULL
-// for all rows, whether they have right rows or not.
+// byGroup decides by facts about the right rows of the outer row's values.
 func (m *mark) byGroup(match *bound.Expr) *bound.Expr {
 	k, at := len(m.correlated), m.columns
 	counts := m.counts(bound.Upto(k))
 	open := bound.Compare("COMPARE_NOTEQUAL", bound.Ref(k), bound.Ref(k+1))
 	facts := projection(counts, slices.Concat(refsFrom(0, k), []*bound.Expr{open}, refsFrom(k+2, width(counts)))...)
 	m.join(facts, m.correlated)
-	all := m.counts(nil)
-	nothing := distinctRows(projection(all, conjunction("CONJUNCTION_AND", bound.Compare("COMPARE_GREATERTHAN", bound.Ref(0), zero()), bound.Compare("COMPARE_EQUAL", bound.Ref(1), zero()))))
-	m.joined = &bound.Op{Type: "LOGICAL_CROSS_PRODUCT", Children: []*bound.Op{m.joined, nothing}}
 	if match == nil {
 		match = m.extreme(at + k + 1)
 	}
 	some := test("OPERATOR_IS_NOT_NULL", bound.Ref(at+k))
 	unknown := conjunction("CONJUNCTION_AND", some, conjunction("CONJUNCTION_OR", bound.Ref(at+k), m.leftOpen()))
-	never := bound.Ref(m.columns)
-	m.columns++
-	return choice(truth("false"), bound.CaseCheck{When: never, Then: truth("")}, bound.CaseCheck{When: match, Then: truth("true")}, bound.CaseCheck{When: unknown, Then: truth("")})
+	return choice(truth("false"), bound.CaseCheck{When: match, Then: truth("true")}, bound.CaseCheck{When: unknown, Then: truth("")})
 }
 
 // counts aggregates the right side by some of its columns: rows, rows without a NULL among the values, and where the order of values decides the least and greatest.
