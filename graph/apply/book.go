@@ -58,6 +58,15 @@ func (b *book) settle(p *plan.Plan) {
 	}
 }
 
+// sameAttributes compares what resources say, whatever the white space.
+func sameAttributes(a, b *state.Resource) bool {
+	var x, y bytes.Buffer
+	if json.Compact(&x, a.Attributes) != nil || json.Compact(&y, b.Attributes) != nil {
+		return false
+	}
+	return bytes.Equal(x.Bytes(), y.Bytes())
+}
+
 func same(a, b *state.Resource) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

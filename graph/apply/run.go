@@ -101,6 +101,9 @@ func (r *run) steps(ctx context.Context) error {
 		}
 		compute = compute || c.Computes() || c.Action == plan.Create || c.Action == plan.Replace
 	}
+	if err := r.respell(ctx); err != nil {
+		return err
+	}
 	if compute {
 		if err := r.backfill(ctx); err != nil {
 			return err
@@ -110,6 +113,20 @@ func (r *run) steps(ctx context.Context) error {
 		return err
 	}
 	r.book.settle(r.in.Plan)
+	return nil
+}
+
+// respell gives the runtime what is written otherwise and means the same. It is no step, but the runtime must not keep the former
+// text: SELECT * may come to mean more when what it reads gets another column.
+func (r *run) respell(ctx context.Context) error {
+	for _, c := range r.in.Plan.Changes {
+		if c.Action != plan.NoOp || c.Class != plan.Noop || c.Prior == nil || c.Desired == nil || sameAttributes(c.Prior, c.Desired) {
+			continue
+		}
+		if err := r.in.Target.Put(ctx, c); err != nil {
+			return &ResourceError{Addr: c.Addr, Err: err}
+		}
+	}
 	return nil
 }
 

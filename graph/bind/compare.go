@@ -37,7 +37,7 @@ func (b *binder) evolve(ctx context.Context, prior *state.Resource, after Query,
 	}
 	was := prior.Relation
 	before, ok := b.recordedQuery(prior)
-	if ok && was.Identity == now.Identity && sameRelation(was, now) && sameAppending(before.Relations, after.Relations) {
+	if ok && was.Identity == now.Identity && sameRelation(was, now) && sameReading(before.Relations, after.Relations) {
 		return nil, nil
 	}
 	if !ok {
@@ -58,14 +58,14 @@ func sameRelation(a, b *state.Relation) bool {
 	return a.AppendOnly == b.AppendOnly && slices.Equal(a.Columns, b.Columns) && slices.Equal(a.Key, b.Key)
 }
 
-// sameAppending reports whether what is read takes rows back as little, or as much, as before. Relations pair by identity.
-func sameAppending(before, after []Relation) bool {
-	was := map[string]bool{}
+// sameReading reports whether what is read has the columns it had, and takes rows back as little, or as much. Relations pair by identity.
+func sameReading(before, after []Relation) bool {
+	was := map[string]Relation{}
 	for _, r := range before {
-		was[r.Identity] = r.AppendOnly
+		was[r.Identity] = r
 	}
 	for _, r := range after {
-		if appending, read := was[r.Identity]; read && appending != r.AppendOnly {
+		if old, read := was[r.Identity]; read && (old.AppendOnly != r.AppendOnly || !slices.Equal(old.Columns, r.Columns)) {
 			return false
 		}
 	}

@@ -36,7 +36,16 @@ func Compare(before, after *compile.Program, held Held) Evolution {
 // sameQuery reports that two programs mean the same and remember it in the same form.
 func sameQuery(before, after *compile.Program) bool {
 	return before.Identity == after.Identity && before.Stream == after.Stream && before.AppendOnly == after.AppendOnly &&
-		(before.FullRefresh == "") == (after.FullRefresh == "") && (before.FullRefresh == "" || maps.Equal(before.AppendRead, after.AppendRead))
+		(before.FullRefresh == "") == (after.FullRefresh == "") && (before.FullRefresh == "" || maps.Equal(before.AppendRead, after.AppendRead)) &&
+		slices.EqualFunc(before.Steps, after.Steps, sameTypes)
+}
+
+// sameTypes reports whether two operators remember the same columns: an operator by key may hold more of a relation than its
+// query uses, and more or fewer of them when the relation has changed.
+func sameTypes(a, b compile.Stateful) bool {
+	x, isKeyed := a.(compile.Keyed)
+	y, staysKeyed := b.(compile.Keyed)
+	return !isKeyed || !staysKeyed || slices.EqualFunc(x.InputTypes, y.InputTypes, slices.Equal[[]string]) && slices.Equal(x.OutputTypes, y.OutputTypes)
 }
 
 // comparison is one under way.
@@ -77,7 +86,7 @@ func (c *comparison) fate(id string, fate FateKind, reason string) {
 // step finds where the keyed data of an operator comes from: handed over, derived, or computed.
 func (c *comparison) step(o compile.Stateful) {
 	for _, old := range c.before.Steps {
-		if compile.Remembers(old) == compile.Remembers(o) && !c.taken[old.Name()] && !c.clocked[old.Name()] {
+		if compile.Remembers(old) == compile.Remembers(o) && sameTypes(old, o) && !c.taken[old.Name()] && !c.clocked[old.Name()] {
 			c.keep(o.Name(), old.Name(), "")
 			return
 		}
