@@ -65,6 +65,10 @@ func incremental() map[string][]string {
 			`WITH k AS MATERIALIZED (SELECT 2 AS a UNION ALL SELECT 3) SELECT id, a FROM b, k UNION ALL SELECT a, NULL FROM k`,
 			`SELECT x.s.a AS a, id FROM (VALUES ({'a': 1}), (NULL)) x(s), b`, `SELECT id, i FROM b, (SELECT i FROM range(2000) r(i) WHERE i % 500 = 1) WHERE i > id`,
 		},
+		"lambdas of several parameters": {
+			`SELECT id, list_reduce(l, (x, y) -> x - 2 * y) AS r FROM b WHERE len(l) > 0`, `SELECT id, list_transform(l, (x, i) -> x + i * id) AS t, list_filter(l, (x, i) -> i > 1) AS f FROM b`,
+			`SELECT list_reduce(l, (x, y, i) -> x + y * i) AS r, count(*) AS n FROM b WHERE len(l) > 0 GROUP BY r`, `SELECT id, list_transform(l, x -> list_reduce([x, c], (p, q) -> p * 10 + q)) AS t FROM b`,
+		},
 		"aggregates of nothing": {
 			`SELECT count_if(c > 1) AS n FROM b WHERE id > 2`, `SELECT op, count_if(c > 1) AS n, count_if(b IS NULL) AS m FROM b GROUP BY op`, `SELECT l, count_if(c = 1) FILTER (id > 1) AS n FROM b GROUP BY l`,
 			`SELECT id, (SELECT count_if(y.c > 0) FROM b y WHERE y.id < x.id) AS n FROM b x`,

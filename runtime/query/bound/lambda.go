@@ -13,31 +13,53 @@ func overLambda(name string) bool {
 	case "list_transform", "array_transform", "list_apply", "array_apply", "apply", "list_filter", "array_filter", "filter":
 		return true
 	}
-	return false
+	return reduces(name)
 }
 
-// lambda renders a function over a list and a lambda. The plan keeps the lambda's body apart: its columns
-// are the parameter, then the children behind the list, which are what the lambda captures.
+// reduces are functions whose lambda has what was made so far as its first parameter.
+func reduces(name string) bool {
+	return name == "list_reduce" || name == "array_reduce" || name == "reduce"
+}
+
+// lambda renders a function over a list and a lambda. The plan keeps the lambda's body apart: its columns are the
+// parameters, the last one first, then the children behind the list, which are what the lambda captures.
 func (s Scope) lambda(e *Expr) (string, error) {
 	var data struct {
 		Body       *Expr `json:"lambda_expr"`
 		HasIndex   bool  `json:"has_index"`
 		HasInitial bool  `json:"has_initial"`
 	}
-	if err := json.Unmarshal(e.FunctionData, &data); err != nil || data.Body == nil || data.HasIndex || data.HasInitial || len(e.Children) == 0 {
+	if err := json.Unmarshal(e.FunctionData, &data); err != nil || data.Body == nil || data.HasInitial || len(e.Children) == 0 {
 		return "", Unsupportedf(ByFunction, "the function %s", e.Name)
 	}
 	parts, err := s.All(e.Children)
 	if err != nil {
 		return "", err
 	}
-	parameter := ""
-	for n := 0; parameter == "" || slices.ContainsFunc(parts, func(p string) bool { return strings.Contains(p, parameter) }); n++ {
-		parameter = fmt.Sprintf("sf$x%d", n)
+	n := 1
+	for _, more := range []bool{data.HasIndex, reduces(e.Name)} {
+		if more {
+			n++
+		}
 	}
-	body, err := append(Scope{parameter}, parts[1:]...).SQL(data.Body)
+	names := parameters(n, parts)
+	columns := slices.Clone(names)
+	slices.Reverse(columns)
+	body, err := append(Scope(columns), parts[1:]...).SQL(data.Body)
 	if err != nil {
 		return "", err
 	}
-	return Ident(e.Name) + "(" + parts[0] + ", lambda " + parameter + ": " + body + ")", nil
+	return Ident(e.Name) + "(" + parts[0] + ", lambda " + strings.Join(names, ", ") + ": " + body + ")", nil
+}
+
+// parameters are n names that none of the texts has.
+func parameters(n int, texts []string) []string {
+	var out []string
+	for i := 0; len(out) < n; i++ {
+		name := fmt.Sprintf("sf$x%d", i)
+		if !slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(t, name) }) {
+			out = append(out, name)
+		}
+	}
+	return out
 }

@@ -102,7 +102,7 @@ func (o Obstacle) rewriteParts() string {
 	case ByJoin:
 		return "Use INNER, LEFT, RIGHT, FULL, SEMI or ANTI JOIN with a condition."
 	case ByTableFunction:
-		return "Read files and tables through a source, and make rows with range(), generate_series(), unnest() of a list or VALUES, with constant arguments."
+		return "Read files and tables through a source. Make rows with range(), generate_series(), unnest() of a list or VALUES, and number them with row_number() instead of WITH ORDINALITY."
 	case ByConstants:
 		return "Read at least one relation, or put the constant rows into VALUES or UNION ALL beside one."
 	case ByAggregate:
