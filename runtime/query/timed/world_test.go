@@ -20,7 +20,7 @@ import (
 )
 
 var (
-	oracleWorlds = flag.Uint64("oracle-worlds", 6, "random worlds of TestTemporalOracle")
+	oracleWorlds = flag.Uint64("oracle-worlds", 4, "random worlds of TestTemporalOracle")
 	oracleSeed   = flag.Uint64("oracle-seed", 1, "first seed of TestTemporalOracle")
 )
 
