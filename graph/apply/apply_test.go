@@ -67,7 +67,6 @@ output "x" {
 // edited is a world in which before was applied and after is configured.
 func edited(t *testing.T) *graphtest.World {
 	w := graphtest.New(t)
-	w.Whole = true
 	w.Files["main.sf.hcl"] = before
 	w.MustApply()
 	w.Files["main.sf.hcl"] = after
@@ -88,11 +87,11 @@ func TestOrderOfCalls(t *testing.T) {
 	r, err := w.Apply(p)
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		"delete sink.test.old", "put trigger.processing_time.t 1", "put source.test.s 1", "put view.v 2", "put sink.test.k 2", "put view.w 1",
+		"delete sink.test.old", "put trigger.processing_time.t 1", "put source.test.s 1", "put view.v 2", "put view.w 1",
 		"backfill", "delete source.test.gone",
 	}, w.Runtime.Calls)
 	require.Equal(t, p.Counts(), r.Counts)
-	require.Len(t, r.Summary.Relations, 3)
+	require.Len(t, r.Summary.Relations, 2)
 	d, err := w.Store.Load(t.Context())
 	require.NoError(t, err)
 	saved, err := state.Encode(d)
@@ -126,7 +125,6 @@ func TestFailureAtEachCall(t *testing.T) {
 		for _, crash := range []bool{false, true} {
 			for i := 1; ; i++ {
 				w := graphtest.New(t)
-				w.Whole = true
 				if start != "" {
 					w.Files["main.sf.hcl"] = start
 					w.MustApply()
@@ -186,7 +184,7 @@ func TestErrorNamesTheResource(t *testing.T) {
 	require.Equal(t, "view.v", failed.Addr.String())
 	require.Equal(t, "view.v: the runtime does not answer", err.Error())
 	require.Equal(t, plan.Counts{Change: 2, Destroy: 1}, r.Counts)
-	w.Runtime.Fail(3)
+	w.Runtime.Fail(2)
 	_, err = w.Apply(mustPlan(t, w, graphtest.Options{}))
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, "view.w", failed.Addr.String())
@@ -229,10 +227,10 @@ func TestStale(t *testing.T) {
 func TestHooks(t *testing.T) {
 	for fail, want := range map[int]string{
 		0: "start sink.test.old, done sink.test.old, start trigger.processing_time.t, done trigger.processing_time.t, start source.test.s, done source.test.s, " +
-			"start view.v, start sink.test.k, start view.w, progress 1/2, done view.v, done sink.test.k, done view.w, start source.test.gone, done source.test.gone",
+			"start view.v, start view.w, progress 1/2, done view.v, done view.w, start source.test.gone, done source.test.gone",
 		1: "start sink.test.old, failed sink.test.old",
-		7: "start sink.test.old, done sink.test.old, start trigger.processing_time.t, done trigger.processing_time.t, start source.test.s, done source.test.s, " +
-			"start view.v, start sink.test.k, start view.w, progress 1/2, failed view.v, failed sink.test.k, failed view.w",
+		6: "start sink.test.old, done sink.test.old, start trigger.processing_time.t, done trigger.processing_time.t, start source.test.s, done source.test.s, " +
+			"start view.v, start view.w, progress 1/2, failed view.v, failed view.w",
 	} {
 		w := edited(t)
 		var told []string

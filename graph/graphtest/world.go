@@ -30,7 +30,6 @@ type World struct {
 	Sources  map[addr.Resource]plan.Extent
 	Observed []plan.Observation // what others did to real objects
 	Known    plan.Facts         // what else the runtime says
-	Whole    bool               // the runtime computes everything behind an edit anew
 }
 
 // New is an empty world.
@@ -85,7 +84,7 @@ func (w *World) Plan(o Options) (*plan.Plan, diag.Diagnostics) {
 		return nil, ds
 	}
 	in := plan.Input{Config: cfg, ConfigHash: "hash", Graph: g, Relations: bound.Relations, IDs: bound.IDs,
-		Evolutions: bound.Evolutions, Moves: moves, Carries: !w.Whole, Inferred: map[addr.Resource]plan.Extent{}, State: d,
+		Evolutions: bound.Evolutions, Moves: moves, Inferred: map[addr.Resource]plan.Extent{}, State: d,
 		Mode: o.Mode, Targets: Addresses(w.T, o.Targets), Replace: Addresses(w.T, o.Replace),
 		Exclude: Addresses(w.T, o.Exclude), Allow: Addresses(w.T, o.Allow), Lineage: "lineage-1", Version: "0.1.0"}
 	for a, i := range bound.Inferred {

@@ -31,7 +31,7 @@ func (m *maker) effect(a addr.Resource) effect {
 		return difference
 	case !m.regenerates(c):
 		return unaffected
-	case m.in.Carries && a.Block == addr.View && m.serves(c):
+	case a.Block == addr.View && m.serves(c):
 		return difference
 	}
 	return anew

@@ -84,11 +84,8 @@ type Input struct {
 	Replace    []addr.Resource                  // -replace
 	Exclude    []addr.Resource                  // -exclude; not with Targets
 	Allow      []addr.Resource                  // -allow: what policies deny of these is let through
-	// Carries says that the runtime carries keyed data over and gives readers of an edited view the difference. Without it, an
-	// edit and all that reads it is computed anew.
-	Carries bool
-	Lineage string // used when there is no state; empty: a new one
-	Version string // streamform's
+	Lineage    string                           // used when there is no state; empty: a new one
+	Version    string                           // streamform's
 }
 
 // maker holds what is known while one plan is made.

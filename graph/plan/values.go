@@ -122,7 +122,7 @@ func (m *maker) query(c *Change, r lang.Resource, v *verdict) {
 		}
 	case c.Addr.Block == addr.Stream:
 		m.editedStream(c, r, v, e)
-	case !m.in.Carries || other || len(c.Receives) > 0:
+	case other || len(c.Receives) > 0:
 		v.anew = true
 		v.reasons = append([]string{meansElse}, v.reasons...)
 		c.Receives = nil

@@ -39,7 +39,7 @@ type bound struct {
 // Plan answers what apply would do. The plan is nil when the configuration cannot
 // be understood; it is marked Errored when it may be shown but not applied.
 func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Diagnostics, error) {
-	in := plan.Input{Mode: plan.Normal, Version: p.o.Version, Carries: true}
+	in := plan.Input{Mode: plan.Normal, Version: p.o.Version}
 	if r.Destroy {
 		in.Mode = plan.Destroy
 	}
