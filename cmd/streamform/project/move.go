@@ -36,7 +36,7 @@ func (p *Project) Move(ctx context.Context, r MoveRequest) (diag.Diagnostics, er
 	case document.Resource(to) != nil:
 		return append(ds, diag.NewError(nil, "Invalid target address", fmt.Sprintf("Cannot move to %s: there already is a resource at that address in the recorded state.", to))), nil
 	case graph.Carries(from):
-		return append(ds, diag.NewError(nil, "The runtime cannot rename this", fmt.Sprintf("%s carries rows, and the runtime keeps what it remembers of them under its name, so that it cannot be moved. Rename it in the configuration and apply: it is then computed anew under the new name. Triggers and monitors can be moved.", from))), nil
+		return append(ds, diag.NewError(nil, "The runtime cannot rename this", fmt.Sprintf("%s carries rows, and queries read it by its name, so that it cannot be renamed in the record alone. Rename it in the configuration, where a moved block says that it is the same, and apply: it then keeps all that it holds. Triggers and monitors can be moved here.\n\n  moved {\n    from = %s\n    to   = %s\n  }", from, from, to))), nil
 	case r.DryRun:
 		return ds, nil
 	}
