@@ -21,7 +21,8 @@ type Relation = catalog.Relation
 
 // Put creates or changes a resource. What it reads must have been put before. A relation
 // or sink of a new generation is only registered: Backfill computes it while the
-// former one serves. Putting the same again has no further effect.
+// former one serves. The number tells: a resource of the live generation takes effect in place, whatever it says. Putting
+// the same again has no further effect.
 func (h *Host) Put(_ context.Context, r Resource) error {
 	h.busy.Lock()
 	defer h.busy.Unlock()
@@ -38,7 +39,7 @@ func (h *Host) Put(_ context.Context, r Resource) error {
 	switch {
 	case !catalog.Carries(r.Addr):
 		next.Live = &catalog.Generation{Number: r.Generation, Value: r.Value}
-	case next.Live != nil && next.Live.Number == r.Generation && (r.Keep || meansSame(next.Live, r)):
+	case next.Live != nil && next.Live.Number == r.Generation:
 		if next.Live, err = h.inPlace(e, next, r); err == nil {
 			err = supersede(e, next, nil)
 		}
@@ -55,12 +56,6 @@ func (h *Host) Put(_ context.Context, r Resource) error {
 		return fmt.Errorf("putting %s: %w", r.Addr, err)
 	}
 	return nil
-}
-
-// meansSame reports whether what a generation remembers fits a resource: its query has not changed. Of
-// sources and sinks the generation's number tells.
-func meansSame(g *catalog.Generation, r Resource) bool {
-	return r.Addr.Block == addr.Source || g.Relation == nil || r.Relation == nil || g.Relation.Identity == r.Relation.Identity
 }
 
 func sameValue(g *catalog.Generation, r Resource) bool {
