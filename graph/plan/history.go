@@ -106,12 +106,16 @@ func (m *maker) blockForHistory(c *Change, r lang.Resource, v *verdict, paths []
 			reading += fmt.Sprintf(" (%s: %d files, %s)", s, held.Files, FormatBytes(held.Bytes))
 		}
 	}
+	what := "the new value of " + strings.Join(paths, ", ")
+	if !slices.Contains(c.Changed, paths[0]) {
+		what = "the columns that it reads now"
+	}
 	v.block(place(r, paths[0]), "Delivered rows would not follow the new definition", fmt.Sprintf(
-		"%s has delivered %s, and with the new value of %s they would have been others. Say in its block what is to become of them:\n\n"+
+		"%s has delivered %s, and with %s they would have been others. Say in its block what is to become of them:\n\n"+
 			"  history = \"keep\"     leaves them as they are: the new definition holds from the next epoch on, nothing is read again,\n"+
 			"                       and what is computed from them has a mixed history, which plans and the state note.\n"+
 			"  history = \"restate\"  computes them anew from the start of the sources%s, with everything that reads them;\n"+
-			"                       sinks are given the difference.", c.Addr, rows, strings.Join(paths, ", "), reading))
+			"                       sinks are given the difference.", c.Addr, rows, what, reading))
 }
 
 // boundary notes that rows from before an edit stand beside those from after it.

@@ -281,3 +281,22 @@ func TestRoundTrips(t *testing.T) {
 		require.Empty(t, schema.Changed(k, v, back))
 	}
 }
+
+type located struct{ Path string }
+
+func (l *located) Fields() []schema.Field {
+	return []schema.Field{schema.Required("path", &l.Path, "Where it is.", schema.Normal(func(p string) string { return strings.TrimSuffix(p, "/") }))}
+}
+
+// Values with one normal form are no change.
+func TestNormal(t *testing.T) {
+	k := schema.Kind{Block: addr.Source, Type: "located", Doc: "Is somewhere.", New: func() schema.Config { return &located{} }}
+	at := func(path string) cty.Value {
+		v, errs := k.Complete(cty.ObjectVal(map[string]cty.Value{"path": cty.StringVal(path)}))
+		require.Empty(t, errs)
+		return v
+	}
+	require.Empty(t, schema.Changed(k, at("in"), at("in/")))
+	require.Len(t, schema.Changed(k, at("in"), at("out/")), 1)
+	require.Len(t, schema.Changed(k, cty.NullVal(k.ValueType()), at("in")), 1)
+}
