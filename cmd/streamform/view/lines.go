@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"strings"
 	"sync"
 	"time"
 
@@ -129,8 +130,12 @@ func (l *Lines) Plan(p *plan.Plan) error {
 			change.Operators = c.Evolution.Operators
 		}
 		switch {
-		case c.Action == plan.Replace:
+		case c.Action == plan.Replace && c.Requested:
 			change.Reason = "requested"
+		case c.Action == plan.Replace && strings.HasPrefix(c.Reason, "replace_triggered_by "):
+			change.Reason = "replace_triggered_by"
+		case c.Action == plan.Replace:
+			change.Reason = "cannot_update"
 		case c.Action == plan.Delete && p.Mode != plan.Destroy:
 			change.Reason = "delete_because_no_resource_config"
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
@@ -175,6 +176,8 @@ func resourceChange(c plan.Change) jsonResourceChange {
 	switch {
 	case c.Action == plan.Replace && c.Requested:
 		out.ActionReason = "replace_by_request"
+	case c.Action == plan.Replace && strings.HasPrefix(c.Reason, "replace_triggered_by "):
+		out.ActionReason = "replace_by_triggers"
 	case c.Action == plan.Replace:
 		out.ActionReason = "replace_because_cannot_update"
 	case c.Action == plan.Delete && c.Because != "":

@@ -123,7 +123,7 @@ func changeFields() []field {
 	all := append(named(at), edits(at)...)
 	return append(all,
 		field{at + ".previous_address", "the address before a move"},
-		field{at + ".action_reason", "replace_by_request, replace_because_cannot_update or delete_because_no_resource_config"},
+		field{at + ".action_reason", "replace_by_request, replace_by_triggers, replace_because_cannot_update or delete_because_no_resource_config"},
 		field{at + ".class", "**+** what the change costs the data, see below"},
 		field{at + ".reason", "**+** why it has this class"},
 		field{at + ".operators[].name", "**+** an operator of an edited query, as explain shows it"},

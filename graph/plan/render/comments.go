@@ -27,9 +27,12 @@ func (t *text) comments(c plan.Change) {
 	case plan.Delete:
 		t.line("%s will be %s", name, t.paint(bold+red, "destroyed"))
 	case plan.Replace:
-		if c.Requested {
+		switch {
+		case c.Requested:
 			t.line("%s will be %s, as requested", name, t.paint(bold+red, "replaced"))
-		} else {
+		case strings.HasPrefix(c.Reason, "replace_triggered_by "):
+			t.line("%s will be %s due to changes in replace_triggered_by", name, t.paint(bold+red, "replaced"))
+		default:
 			t.line("%s must be %s", name, t.paint(bold+red, "replaced"))
 		}
 	}

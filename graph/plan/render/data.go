@@ -46,6 +46,7 @@ func operators(c plan.Change) []string {
 	}
 	kept, converted, all := 0, 0, 0
 	var rest []string
+	said := map[string]bool{c.Reason: true}
 	for _, f := range c.Evolution.Operators {
 		if f.Name != result && f.Fate != plan.Dropped {
 			all++
@@ -58,7 +59,8 @@ func operators(c plan.Change) []string {
 			if f.Fate == plan.Migrated {
 				converted++
 			}
-			rest = append(rest, "- "+fateWord(f.Fate)+" "+operator(f, c.Reason))
+			rest = append(rest, "- "+fateWord(f.Fate)+" "+operator(f, said[f.Reason]))
+			said[f.Reason] = true
 		}
 	}
 	if all == 0 {
@@ -75,7 +77,7 @@ func operators(c plan.Change) []string {
 }
 
 // operator names one operator by what it does, and why it has its fate, unless that is said already.
-func operator(f plan.Fate, said string) string {
+func operator(f plan.Fate, said bool) string {
 	name := "the " + strings.ReplaceAll(f.Kind, "_", " ")
 	switch {
 	case f.Name == result:
@@ -83,7 +85,7 @@ func operator(f plan.Fate, said string) string {
 	case f.Detail != "":
 		name += " (" + f.Detail + ")"
 	}
-	if f.Reason != "" && f.Reason != said {
+	if f.Reason != "" && !said {
 		name += ": " + f.Reason
 	}
 	return name

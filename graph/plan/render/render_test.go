@@ -71,6 +71,7 @@ func fullPlan() *plan.Plan {
 		{Addr: at("c"), Action: plan.Delete, Class: plan.InPlace, Before: value, Because: "because view.c is not in configuration"},
 		{Addr: at("d"), Action: plan.Replace, Class: plan.ReplayFromSource, Before: value, After: value, Requested: true},
 		{Addr: at("e"), Action: plan.Replace, Class: plan.ReplayFromSource, Before: value, After: value},
+		{Addr: at("f"), Action: plan.Replace, Class: plan.ReplayFromSource, Before: value, After: value, Reason: "replace_triggered_by names view.b, which changes"},
 	}, Outputs: []plan.OutputChange{{Name: "x", Action: plan.Create, After: json.RawMessage(`1`)}}}
 }
 
@@ -78,22 +79,22 @@ func fullPlan() *plan.Plan {
 func TestMachineContract(t *testing.T) {
 	got := text(t, fullPlan(), render.Options{})
 	for expression, want := range map[string][]string{
-		`Plan: (?:(\d+) to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, (\d+) to forget)?\.`: {"Plan: 3 to add, 1 to change, 3 to destroy.", "", "3", "1", "3", ""},
-		`(?m)^(Plan: \d|No changes.)`:                              {"Plan: 3", "Plan: 3"},
-		`(?m)^Changes to Outputs:`:                                 {"Changes to Outputs:"},
-		`(?m)([1-9][0-9]* to destroy.)`:                            {"3 to destroy.", "3 to destroy."},
-		`(?m)^ *# (.*) will be created$`:                           {"  # view.a will be created", "view.a"},
-		`(?m)^ *# (.*) will be updated in-place$`:                  {"  # view.b will be updated in-place", "view.b"},
-		`(?m)^ *# (.*) will be destroyed$`:                         {"  # view.c will be destroyed", "view.c"},
-		`(?m)^ *# (.*) will be replaced, as requested$`:            {"  # view.d will be replaced, as requested", "view.d"},
-		`(?m)^ *# (.*?)(?: is tainted, so)? must be replaced$`:     {"  # view.e must be replaced", "view.e"},
-		`(?m)^ *# (.*?) has moved to (.*?)$`:                       nil,
-		`(?m)^ *# \(imported from (.*?)\)$`:                        nil,
-		`(?m)^([│|] )?(Error: )`:                                   nil,
-		`(?m)^([│|] )?(Warning: )`:                                 nil,
-		`Note: Objects have changed outside of Terraform`:          nil,
-		`(?m)^(Apply complete!)`:                                   nil,
-		`(?m)^ *# (.*?) will be replaced due to changes in repl.*`: nil,
+		`Plan: (?:(\d+) to import, )?(\d+) to add, (\d+) to change, (\d+) to destroy(?:, (\d+) to forget)?\.`: {"Plan: 4 to add, 1 to change, 4 to destroy.", "", "4", "1", "4", ""},
+		`(?m)^(Plan: \d|No changes.)`:                                             {"Plan: 4", "Plan: 4"},
+		`(?m)^Changes to Outputs:`:                                                {"Changes to Outputs:"},
+		`(?m)([1-9][0-9]* to destroy.)`:                                           {"4 to destroy.", "4 to destroy."},
+		`(?m)^ *# (.*) will be created$`:                                          {"  # view.a will be created", "view.a"},
+		`(?m)^ *# (.*) will be updated in-place$`:                                 {"  # view.b will be updated in-place", "view.b"},
+		`(?m)^ *# (.*) will be destroyed$`:                                        {"  # view.c will be destroyed", "view.c"},
+		`(?m)^ *# (.*) will be replaced, as requested$`:                           {"  # view.d will be replaced, as requested", "view.d"},
+		`(?m)^ *# (.*?)(?: is tainted, so)? must be replaced$`:                    {"  # view.e must be replaced", "view.e"},
+		`(?m)^ *# (.*?) has moved to (.*?)$`:                                      nil,
+		`(?m)^ *# \(imported from (.*?)\)$`:                                       nil,
+		`(?m)^([│|] )?(Error: )`:                                                  nil,
+		`(?m)^([│|] )?(Warning: )`:                                                nil,
+		`Note: Objects have changed outside of Terraform`:                         nil,
+		`(?m)^(Apply complete!)`:                                                  nil,
+		`(?m)^ *# (.*?) will be replaced due to changes in replace_triggered_by$`: {"  # view.f will be replaced due to changes in replace_triggered_by", "view.f"},
 	} {
 		require.Equal(t, want, regexp.MustCompile(expression).FindStringSubmatch(got), expression)
 	}
