@@ -83,7 +83,9 @@ func incremental() map[string][]string {
 		},
 		"rows without member names": {
 			`SELECT id FROM b WHERE row(c, id) = row(1, 1)`, `SELECT (c, id) = (2, 1) AS e, (id, c) < (2, 2) AS f FROM b`,
-			`SELECT count(DISTINCT (c, op)) AS n FROM b`,
+			`SELECT count(DISTINCT (c, op)) AS n FROM b`, `SELECT id FROM b WHERE s = row(1, 'x')`, `SELECT id, k[1] AS x, k[2] AS y FROM (SELECT id, (c, op) AS k FROM b)`,
+			`SELECT c, max((id, d))[1] AS m, min((d, id))[2] AS n FROM b GROUP BY c`, `SELECT k[1] AS x, count(*) AS n FROM (SELECT DISTINCT (c, op) AS k FROM b) GROUP BY x`,
+			`SELECT c, unnest(max((id, op))) FROM b GROUP BY c`, `SELECT id, lag((c, id)) OVER (PARTITION BY op ORDER BY id)[2] AS x FROM b`, `SELECT y.id FROM b x JOIN b y ON (x.c, x.op) = (y.c, y.op) WHERE x.id < 3`,
 		},
 	}
 }

@@ -81,10 +81,7 @@ func (s Scope) Joined(es []*Expr, open, sep, end string) (string, error) {
 }
 
 func (s Scope) cast(e *Expr) (string, error) {
-	if e.Return.rowOf() && !e.TryCast {
-		return s.castRow(e)
-	}
-	child, err := s.SQL(e.Child)
+	child, err := s.castable(e)
 	if err != nil {
 		return "", err
 	}
@@ -206,8 +203,10 @@ func (s Scope) function(e *Expr) (string, error) {
 		parts = append(parts, extra...)
 	}
 	switch {
-	case e.Name == "struct_pack":
+	case e.Name == "struct_pack" || e.Name == "row":
 		return structPack(e, parts)
+	case e.ofRow():
+		return e.rowMember(parts[0])
 	case isSign(e.Name) && len(parts) == 2:
 		return "(" + parts[0] + " " + e.Name + " " + parts[1] + ")", nil
 	case e.Name == "-" && len(parts) == 1:
@@ -239,10 +238,7 @@ func structPack(e *Expr, parts []string) (string, error) {
 		return "", Unsupportedf(ByForm, "a struct of an unknown form")
 	}
 	for i, m := range e.Return.Info.Children {
-		if m.First == "" {
-			return "", Unsupportedf(ByRow, "a struct without member names")
-		}
-		parts[i] = Ident(m.First) + " := " + parts[i]
+		parts[i] = m.name(i) + " := " + parts[i]
 	}
 	return "struct_pack(" + strings.Join(parts, ", ") + ")", nil
 }

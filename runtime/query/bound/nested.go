@@ -26,12 +26,7 @@ func (v Value) nestedSQL() (string, error) {
 		if parts[i], err = m.SQL(); err != nil {
 			return "", err
 		}
-		if names[i].First != "" {
-			parts[i] = Ident(names[i].First) + " := " + parts[i]
-		}
-	}
-	if names[0].First == "" {
-		return Ident("row") + "(" + strings.Join(parts, ", ") + ")", nil
+		parts[i] = names[i].name(i) + " := " + parts[i]
 	}
 	return "struct_pack(" + strings.Join(parts, ", ") + ")", nil
 }
@@ -68,9 +63,39 @@ func mapOf(entries []Value) (string, error) {
 	return Ident("map") + "(" + list + "(" + strings.Join(keys, ", ") + "), " + list + "(" + strings.Join(values, ", ") + "))", nil
 }
 
-// rowOf is the type of a row without member names; it has no text, so that NULLs of it cannot be written.
+// rowOf is the type of a row without member names. SQL cannot declare it: it is written with the names v1, v2, …, so that rows can be remembered.
 func (t Type) rowOf() bool {
 	return t.ID == "STRUCT" && t.Info != nil && len(t.Info.Children) > 0 && t.Info.Children[0].First == ""
+}
+
+// name is a member's name in SQL.
+func (m member) name(i int) string {
+	return Ident(m.text(i))
+}
+
+func (m member) text(i int) string {
+	if m.First == "" {
+		return fmt.Sprintf("v%d", i+1)
+	}
+	return m.First
+}
+
+// ofRow reports a function that picks a member of a row without names by its number.
+func (e *Expr) ofRow() bool {
+	return (e.Name == "array_extract" || e.Name == "struct_extract" || e.Name == "struct_extract_at") && len(e.Children) == 2 && e.Children[0].ResultType().rowOf()
+}
+
+func (e *Expr) rowMember(of string) (string, error) {
+	number := e.Children[1]
+	if number.Class == "BOUND_CAST" {
+		number = number.Child
+	}
+	var n int
+	members := e.Children[0].ResultType().Info.Children
+	if number.Value == nil || json.Unmarshal(number.Value.Data, &n) != nil || n < 1 || n > len(members) {
+		return "", Unsupportedf(ByRow, "a member of a row without names, picked by an expression")
+	}
+	return Member(of, members[n-1].text(n-1)), nil
 }
 
 // clockSQL writes a time of day, which the plan counts in microseconds.
@@ -124,21 +149,17 @@ func compared(e *Expr) *Expr {
 	return e
 }
 
-// castRow casts a row without member names, whose type has no text, member by member.
-func (s Scope) castRow(e *Expr) (string, error) {
-	members, types := e.Child.rowMembers(), e.Return.Info.Children
-	if len(members) == 0 || len(members) != len(types) {
-		return "", Unsupportedf(ByRow, "a row without member names")
+// castable is what a cast casts. Between rows with and without member names, members go by their place: such rows are written without.
+func (s Scope) castable(e *Expr) (string, error) {
+	from := e.Child.ResultType()
+	if from.ID != "STRUCT" || e.Return.ID != "STRUCT" || from.rowOf() == e.Return.rowOf() {
+		return s.SQL(e.Child)
 	}
-	parts := make([]string, len(members))
-	for i, m := range members {
-		text, err := s.SQL(&Expr{Class: "BOUND_CAST", Child: m, Return: types[i].Second})
-		if err != nil {
-			return "", err
-		}
-		parts[i] = text
+	members := e.Child.rowMembers()
+	if len(members) == 0 || !from.rowOf() {
+		return "", Unsupportedf(ByRow, "a cast between rows with and without member names")
 	}
-	return Ident("row") + "(" + strings.Join(parts, ", ") + ")", nil
+	return s.Joined(members, Ident("row")+"(", ", ", ")")
 }
 
 // rowMembers are the parts of row(…), or of a constant row; nil for anything else.

@@ -91,15 +91,12 @@ func (t Type) structSQL() (string, error) {
 		return "", Unsupportedf(ByType, "a STRUCT of an unknown type")
 	}
 	var parts []string
-	for _, m := range t.Info.Children {
-		if m.First == "" {
-			return "", Unsupportedf(ByRow, "a row without member names")
-		}
+	for i, m := range t.Info.Children {
 		s, err := m.Second.SQL()
 		if err != nil {
 			return "", err
 		}
-		parts = append(parts, Ident(m.First)+" "+s)
+		parts = append(parts, m.name(i)+" "+s)
 	}
 	return "STRUCT(" + strings.Join(parts, ", ") + ")", nil
 }
@@ -120,9 +117,6 @@ func Text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'"
 
 // SQL renders the constant with its exact type.
 func (v Value) SQL() (string, error) {
-	if v.Type.rowOf() && !v.IsNull {
-		return v.nestedSQL()
-	}
 	typ, err := v.Type.SQL()
 	if err != nil {
 		return "", err
