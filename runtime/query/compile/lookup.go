@@ -131,7 +131,7 @@ func (b *binding) declareShown(i int, v Shown) error {
 	aggregates := v.aggregates()
 	body, err := logical.Replace(v.Program.Final, func(leaf string) (string, error) {
 		if !slices.ContainsFunc(aggregates, func(a Aggregate) bool { return a.ID == leaf }) {
-			return "", &bound.Unsupported{Reason: "rows of another kind"}
+			return "", bound.Unsupportedf(bound.ByForm, "rows of another kind")
 		}
 		return bound.Ident(held(i, leaf)), nil
 	})
@@ -143,7 +143,7 @@ func (b *binding) declareShown(i int, v Shown) error {
 	}
 	for _, statement := range ddl {
 		if err := b.conn.Exec(b.ctx, statement); err != nil {
-			return &bound.Unsupported{Reason: "remembered columns that cannot be declared"}
+			return bound.Unsupportedf(bound.ByType, "remembered columns that cannot be declared")
 		}
 	}
 	return nil
