@@ -50,6 +50,12 @@ func (s *Store) settled(b *testing.B) {
 	}
 }
 
+// written is how many bytes of tables were written so far: flushed, folded and compacted.
+func (s *Store) written() uint64 {
+	m := s.db.Metrics().Total()
+	return m.TableBytesFlushed + m.TableBytesIngested + m.TableBytesCompacted
+}
+
 // cpu is the processor time this process has used, all goroutines together.
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
@@ -78,7 +84,7 @@ func BenchmarkEpoch(b *testing.B) {
 			value := make([]byte, benchValue)
 			keys := make([][]byte, c.k)
 			var get, commit time.Duration
-			used := cpu(b)
+			used, written := cpu(b), s.written()
 			for b.Loop() {
 				for i := range keys {
 					keys[i] = benchKey(keys[i], r.Uint64N(uint64(c.keys)))
@@ -102,6 +108,7 @@ func BenchmarkEpoch(b *testing.B) {
 			b.ReportMetric(float64(commit.Microseconds())/float64(b.N)/1000, "commit-ms")
 			b.ReportMetric(float64((cpu(b)-used).Nanoseconds())/float64(b.N*c.k), "cpu-ns/key")
 			b.ReportMetric(float64(s.used.Load())/float64(c.keys)-16-benchValue, "overhead-B/key")
+			b.ReportMetric(float64(s.written()-written)/float64(b.N*c.k), "written-B/key")
 			require.NoError(b, s.Close())
 		})
 	}

@@ -10,15 +10,20 @@ import (
 // pebbleOptions are measured choices: filters, blocks small enough that fetching one
 // key does not read and unpack much more than that, and a
 // fixed on-disk format so that an upgrade of Pebble does not lock out older binaries.
-// A memtable takes more than the changes that wait for a fold, so that most of them are removed before they would be flushed.
+// A memtable takes more than the changes that wait for a fold, so that most of them are removed before they would be flushed. Folds
+// gather before they are compacted, and then straight with the lowest level: keys come in random order, so each compaction
+// rewrites most of a table.
 func pebbleOptions(o *Options, lock *pebble.Lock) *pebble.Options {
 	p := &pebble.Options{
 		FS:                          o.FS,
 		Lock:                        lock,
 		FormatMajorVersion:          pebble.FormatWALSyncChunks,
 		CacheSize:                   o.MemoryBudget / 4,
-		MemTableSize:                uint64(min(128<<20, max(256<<10, o.MemoryBudget/10))),
+		MemTableSize:                uint64(min(256<<20, max(256<<10, o.MemoryBudget/10))),
 		MemTableStopWritesThreshold: 3,
+		L0CompactionThreshold:       8,
+		L0StopWritesThreshold:       24,
+		LBaseMaxBytes:               512 << 20,
 		CompactionConcurrencyRange:  func() (int, int) { return 1, 2 },
 		Logger:                      quiet{},
 		ReadOnly:                    o.ReadOnly,

@@ -60,10 +60,10 @@ func (o Options) complete() Options {
 		o.partitionBytes = min(8<<20, max(4<<10, o.keyedBudget()/256))
 	}
 	if o.foldKeys == 0 {
-		o.foldKeys = 1 << 20
+		o.foldKeys = 2 << 20
 	}
 	if o.foldBytes == 0 {
-		o.foldBytes = min(64<<20, max(64<<10, o.keyedBudget()/6))
+		o.foldBytes = min(128<<20, max(64<<10, o.keyedBudget()/6))
 	}
 	return o
 }
