@@ -1,0 +1,114 @@
+package host_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// editable are definitions of the views of a chain; %s is what each reads.
+var editable = map[string][]string{
+	"totals": {
+		"SELECT customer, sum(v) AS total, count(*) AS n FROM %s GROUP BY ALL",
+		"SELECT customer, sum(v) * 10 AS total, count(*) AS n FROM %s GROUP BY ALL HAVING count(*) > 1",
+		"SELECT customer, sum(v) AS total, count(*) AS n FROM %s WHERE v > 1 GROUP BY ALL",
+		"SELECT customer, CAST(max(v) AS HUGEINT) AS total, count(*) AS n FROM %s GROUP BY ALL",
+		"SELECT customer, CAST(v AS HUGEINT) AS total, CAST(1 AS BIGINT) AS n FROM %s QUALIFY row_number() OVER (PARTITION BY customer ORDER BY v DESC) <= 2",
+	},
+	"large": {
+		"SELECT customer, total FROM %s WHERE total > 0",
+		"SELECT customer, total + n AS total FROM %s",
+		"SELECT 'all' AS customer, CAST(sum(total) AS HUGEINT) AS total FROM %s",
+	},
+	"many": {
+		"SELECT count(*) AS n, CAST(sum(total) AS HUGEINT) AS t FROM %s",
+		"SELECT count(*) FILTER (total > 3) AS n, CAST(max(total) AS HUGEINT) AS t FROM %s",
+	},
+}
+
+var upstream = map[string]string{"totals": "purchases", "large": "totals", "many": "large"}
+
+// life is a chain of views under random edits, rollbacks, restarts and new files.
+type life struct {
+	*world
+	rng        *rand.Rand
+	number     map[string]int64 // generation last put
+	definition map[string]string
+}
+
+// batch is the SQL of a view over the source alone.
+func (l *life) batch(view string) string {
+	of := upstream[view]
+	if of != "purchases" {
+		of = "(" + l.batch(of) + ")"
+	}
+	return fmt.Sprintf(l.definition[view], of)
+}
+
+func (l *life) edit(view string) {
+	all := editable[view]
+	l.definition[view] = all[l.rng.IntN(len(all))]
+	l.number[view]++
+	sql := fmt.Sprintf(l.definition[view], upstream[view])
+	if l.rng.IntN(3) > 0 && l.number[view] > 1 {
+		l.world.edit("view."+view, l.number[view], sql)
+		return
+	}
+	attrs := attributes{"sql": text(sql)}
+	for name, v := range l.keeping {
+		attrs[name] = v
+	}
+	l.put("view."+view, l.number[view], attrs)
+}
+
+func (l *life) check(what string) {
+	l.t.Helper()
+	for view := range editable {
+		rows := l.query("FROM " + view)
+		require.Equal(l.t, l.query(l.batch(view)), rows, "%s: %s", what, view)
+		table, _ := l.table("lake/" + view)
+		require.Equal(l.t, rows, table, "%s: the table of %s", what, view)
+	}
+}
+
+// Whatever is edited, and in whichever order: every view equals its SQL over everything read, and so does its table.
+func TestRandomLives(t *testing.T) {
+	for seed := range uint64(4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			l := &life{world: newWorld(t), rng: rand.New(rand.NewPCG(seed, 1)), number: map[string]int64{}, definition: map[string]string{}}
+			if seed%2 == 1 {
+				l.keeping = attributes{"rollback_window": text("24h")}
+			}
+			l.land("0.json", purchase("ann", 1), purchase("bob", 5))
+			l.purchases(1, nil)
+			for _, view := range []string{"totals", "large", "many"} {
+				l.edit(view)
+				l.put("sink.delta."+view, 1, attributes{"from": text("view." + view), "path": text("lake/" + view)})
+			}
+			l.backfill()
+			l.check("first")
+			for step := range 9 {
+				what := fmt.Sprintf("step %d", step)
+				switch l.rng.IntN(4) {
+				case 0:
+					l.reopen()
+					fallthrough
+				case 1:
+					l.land(fmt.Sprintf("%d.json", step+1), purchase(string('a'+rune(l.rng.IntN(4))), l.rng.IntN(9)-2), purchase("ann", l.rng.IntN(5)))
+					l.once()
+				default:
+					for _, view := range []string{"totals", "large", "many"} {
+						if l.rng.IntN(2) == 0 {
+							l.edit(view)
+							what += ", " + view
+						}
+					}
+					l.backfill()
+				}
+				l.check(what)
+			}
+		})
+	}
+}
