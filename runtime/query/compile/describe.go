@@ -40,6 +40,9 @@ func (a Aggregate) Describe() Operator {
 	if a.Scalar() {
 		o.Holds, o.Cost = parts(len(a.Partials)), Cost{"the changed rows, then one merge", "d"}
 	}
+	if len(a.Partials) == 1 && a.Partials[0].Kind == "rows" {
+		o.Kind, o.Holds, o.Cost = "rows", "its rows", Cost{"nothing after the first", "0"}
+	}
 	return o
 }
 
@@ -69,7 +72,10 @@ func (k Keyed) Describe() Operator {
 	if k.Best {
 		o.Holds, o.Cost = "results by key, and all rows in order", Cost{"the changed rows, and what was given for their keys", "d + k"}
 	}
-	if k.Global() {
+	switch {
+	case k.Global() && k.Best:
+		o.Holds, o.Cost = "results, and all rows in order", Cost{"the changed rows, and what was given", "d"}
+	case k.Global():
 		k.describeGlobal(&o)
 	}
 	if k.Why != nil {
