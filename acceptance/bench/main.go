@@ -128,7 +128,7 @@ func (s settings) run(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("workload %s: %w", w.Name, err)
 		}
-		if err := s.tell(w.Name, m.text(s)); err != nil {
+		if err := s.tell(w.Name, m.text()); err != nil {
 			return err
 		}
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // text is a workload's results as Markdown.
-func (m measured) text(s settings) string {
+func (m measured) text() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\n", m.Text)
 	fmt.Fprintf(&b, "%s Median of %s.\n\n", machine(), count(m.pairs, "run", "runs"))
