@@ -4,6 +4,7 @@ package catalog
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,6 +19,7 @@ import (
 //
 //	res/ADDRESS     Record
 //	host/next       the next number for IDs and tables
+//	host/form       keyedForm
 //	build/PIPELINE  how far a build has come; the host's
 
 // Resource is one applied resource, as the host is given it.
@@ -184,12 +186,26 @@ func Read(s *store.Store, v *store.View) (*Catalog, error) {
 	}
 	data, ok, err := v.Meta("host/next")
 	if err == nil && ok {
-		c.next, err = strconv.ParseUint(string(data), 10, 64)
+		if c.next, err = strconv.ParseUint(string(data), 10, 64); err == nil {
+			err = checkForm(v)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the catalog: %w", err)
 	}
 	return c, nil
+}
+
+// keyedForm counts the forms that operators' keyed data has had. What was written in another one cannot be read.
+const keyedForm = "2"
+
+func checkForm(v *store.View) error {
+	form, _, err := v.Meta("host/form")
+	if err != nil || string(form) == keyedForm {
+		return err
+	}
+	return errors.New("its keyed data was written by another build of streamform, in a form that this one does not read; " +
+		"move the data directory away and run \"streamform apply\": everything is computed again from the sources")
 }
 
 // Sorted lists the records by address.

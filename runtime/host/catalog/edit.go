@@ -123,6 +123,7 @@ func (e *Edit) Write() error {
 	}
 	if e.next != e.catalog.next {
 		e.Batch.SetMeta("host/next", []byte(strconv.FormatUint(e.next, 10)))
+		e.Batch.SetMeta("host/form", []byte(keyedForm))
 	}
 	return nil
 }
