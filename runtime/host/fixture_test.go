@@ -222,7 +222,7 @@ func tableAt(t *testing.T, dir string) ([]string, int64) {
 	table, err := delta.OpenTable(logstore.NewLocal(dir))
 	require.NoError(t, err)
 	s, err := table.Load(t.Context())
-	if err != nil {
+	if err != nil || s == nil {
 		return nil, -1
 	}
 	e, err := query.OpenEngine(t.Context(), query.EngineOptions{TempDir: t.TempDir(), Dirs: []string{dir}, Threads: 1})
