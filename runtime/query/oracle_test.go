@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
@@ -18,8 +19,18 @@ import (
 
 var (
 	oracleCases = flag.Int("oracle-cases", casesOf(os.Getenv("STREAMFORM_ORACLE_CASES")), "random cases of TestOracle: queries, each under one history; default from $STREAMFORM_ORACLE_CASES")
+	oracleTime  = flag.Duration("oracle-time", timeOf(os.Getenv("STREAMFORM_ORACLE_TIME")), "TestOracle begins no new world after this time, however many cases are left; default from $STREAMFORM_ORACLE_TIME; 0: no bound")
+	oracleTime  = flag.Duration("oracle-time", timeOf(os.Getenv("STREAMFORM_ORACLE_TIME")), "TestOracle begins no world after this time, however many cases are left; default from $STREAMFORM_ORACLE_TIME; 0: no bound")
 	oracleSeed  = flag.Uint64("oracle-seed", 1, "first seed of TestOracle")
 )
+
+func timeOf(env string) time.Duration {
+	d, err := time.ParseDuration(env)
+	if err != nil {
+		return 0
+	}
+	return d
+}
 
 // quickCases is how many cases an ordinary run of the tests takes.
 const quickCases = 400
@@ -43,6 +54,7 @@ const incrementalFloor = 90
 // tally counts what the queries of all worlds came to.
 type tally struct {
 	sync.Mutex
+	begun    time.Time
 	next     uint64 // seed of the next world
 	views    int
 	cases    int
@@ -57,7 +69,7 @@ const maxFailures = 12
 // TestOracle: for random data, queries over it and over each other, cuts and
 // restarts, every view equals plain DuckDB after every epoch. A failure prints a case for regressions_test.go.
 func TestOracle(t *testing.T) {
-	sum := &tally{next: *oracleSeed, full: map[string]int{}, refused: map[string]int{}}
+	sum := &tally{begun: time.Now(), next: *oracleSeed, full: map[string]int{}, refused: map[string]int{}}
 	t.Run("worlds", func(t *testing.T) {
 		for i := range 2 {
 			t.Run(fmt.Sprint(i), func(t *testing.T) {
@@ -84,7 +96,7 @@ func TestOracle(t *testing.T) {
 func (s *tally) seed(cases int) (uint64, bool) {
 	s.Lock()
 	defer s.Unlock()
-	if s.cases >= cases || s.failures >= maxFailures {
+	if s.cases >= cases || s.failures >= maxFailures || *oracleTime > 0 && time.Since(s.begun) > *oracleTime {
 		return 0, false
 	}
 	s.next++
