@@ -19,7 +19,6 @@ import (
 
 var (
 	oracleCases = flag.Int("oracle-cases", casesOf(os.Getenv("STREAMFORM_ORACLE_CASES")), "random cases of TestOracle: queries, each under one history; default from $STREAMFORM_ORACLE_CASES")
-	oracleTime  = flag.Duration("oracle-time", timeOf(os.Getenv("STREAMFORM_ORACLE_TIME")), "TestOracle begins no new world after this time, however many cases are left; default from $STREAMFORM_ORACLE_TIME; 0: no bound")
 	oracleTime  = flag.Duration("oracle-time", timeOf(os.Getenv("STREAMFORM_ORACLE_TIME")), "TestOracle begins no world after this time, however many cases are left; default from $STREAMFORM_ORACLE_TIME; 0: no bound")
 	oracleSeed  = flag.Uint64("oracle-seed", 1, "first seed of TestOracle")
 )
