@@ -78,7 +78,8 @@ func (ep *epoch) holdResult(ctx context.Context, s Step, c *change) error {
 		return nil
 	}
 	if s.Program.AppendOnly {
-		blocks, err := ep.Blocks(ctx, "FROM "+c.inserted)
+		names, types := namesAndTypes(c.columns)
+		blocks, err := ep.RowBlocks(ctx, c.inserted, names, types)
 		if err != nil {
 			return err
 		}

@@ -44,7 +44,7 @@ func (r *keyedRun) candidates(ctx context.Context, plus string) (rows, few strin
 
 // rememberRows keeps an input's new rows in order: nothing reads them until the query is edited.
 func (r *keyedRun) rememberRows(ctx context.Context, relation string, d *keyedDelta) error {
-	blocks, err := r.Blocks(ctx, "FROM "+d.rows)
+	blocks, err := r.RowBlocks(ctx, d.rows, compile.Numbered("c", len(r.k.InputTypes[0])), r.k.InputTypes[0])
 	if err == nil {
 		r.remember(relation, Remember{Operator: r.k.ID, Blocks: blocks})
 	}

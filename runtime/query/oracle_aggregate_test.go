@@ -2,6 +2,8 @@ package query_test
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -137,4 +139,15 @@ func (g *generator) framed(columns batch.Schema, partition, total string) string
 		}
 	}
 	return fmt.Sprintf("%s OVER (%sORDER BY %s GROUPS BETWEEN %s AND %s%s)", exact, partition, g.column(columns).Name, start, end, exclude)
+}
+
+var tied = regexp.MustCompile(`^(row_number|ntile|lag|lead|first_value|last_value|nth_value)\(|ROWS |GROUPS `)
+
+// paired leaves a window function out that tells equal rows apart, where another one does: what one gives for a row says nothing
+// of what the other does.
+func paired(before []string, window string) string {
+	if !tied.MatchString(window) || !slices.ContainsFunc(before, tied.MatchString) {
+		return window
+	}
+	return "count(*) OVER ()" + window[strings.LastIndex(window, " AS "):]
 }

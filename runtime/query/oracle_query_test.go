@@ -211,7 +211,7 @@ func (g *generator) memberOfRows(l, r relation) (string, bool) {
 func (g *generator) windows(r relation, _ int) string {
 	list := []string{g.pick("*", g.items(r.columns, 1))}
 	for range 1 + g.IntN(3) {
-		list = append(list, g.window(r.columns))
+		list = append(list, paired(list, g.window(r.columns)))
 	}
 	return fmt.Sprintf("SELECT %s FROM %s%s", strings.Join(list, ", "), r.sql, g.where(r.columns))
 }

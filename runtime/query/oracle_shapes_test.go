@@ -100,7 +100,7 @@ func (g *generator) pivot(r relation, _ int) string {
 	return fmt.Sprintf("SELECT * FROM (PIVOT %s ON %s IN (%s) USING %s)", source, c.Name, values, g.pick("count(*)", "sum(one)"))
 }
 
-// asof joins each row with the latest earlier one; the right side has one row for each time.
+// asof joins each row with the latest earlier one; the right side has one row for each time. DuckDB 1.5 may match NULL.
 func (g *generator) asof(l relation, _ int) string {
 	c, ok := g.of(l.columns, "time", "int")
 	if !ok {
@@ -110,11 +110,11 @@ func (g *generator) asof(l relation, _ int) string {
 	kind, on := g.pick("JOIN", "LEFT JOIN"), "a."+c.Name+" "+g.pick(">=", ">", "<=", "<")+" z."+time
 	list := "a.*, z." + time + ", z." + n
 	if k := g.column(l.columns); kindOf(k.Type) != "map" && g.chance(2) {
-		return fmt.Sprintf("SELECT %s FROM (SELECT * FROM %s) a ASOF %s (SELECT %s AS %s, %s AS k, count(*) AS %s FROM %s%s GROUP BY ALL) z ON a.%s = z.k AND %s",
-			list, l.sql, kind, c.Name, time, k.Name, n, l.sql, g.where(l.columns), k.Name, on)
+		return fmt.Sprintf("SELECT %s FROM (SELECT * FROM %s WHERE %s IS NOT NULL) a ASOF %s (SELECT %s AS %s, %s AS k, count(*) AS %s FROM %s%s GROUP BY ALL) z ON a.%s = z.k AND %s",
+			list, l.sql, c.Name, kind, c.Name, time, k.Name, n, l.sql, g.where(l.columns), k.Name, on)
 	}
-	return fmt.Sprintf("SELECT %s FROM (SELECT * FROM %s) a ASOF %s (SELECT %s AS %s, count(*) AS %s FROM %s%s GROUP BY ALL) z ON %s",
-		list, l.sql, kind, c.Name, time, n, l.sql, g.where(l.columns), on)
+	return fmt.Sprintf("SELECT %s FROM (SELECT * FROM %s WHERE %s IS NOT NULL) a ASOF %s (SELECT %s AS %s, count(*) AS %s FROM %s%s GROUP BY ALL) z ON %s",
+		list, l.sql, c.Name, kind, c.Name, time, n, l.sql, g.where(l.columns), on)
 }
 
 func (g *generator) lateral(l relation, depth int) string {

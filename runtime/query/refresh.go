@@ -60,7 +60,8 @@ func (ep *epoch) wholeInput(ctx context.Context, s Step, leaf string, in *change
 			return "", err
 		}
 		if in.counts.Inserted > 0 {
-			blocks, err := ep.Blocks(ctx, "FROM "+in.inserted)
+			names, types := namesAndTypes(in.columns)
+			blocks, err := ep.RowBlocks(ctx, in.inserted, names, types)
 			if err != nil {
 				return "", err
 			}

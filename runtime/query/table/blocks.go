@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
@@ -44,6 +45,16 @@ func (s *Set) Blocks(ctx context.Context, sql string) ([][]byte, error) {
 		return nil, err
 	}
 	return out, flush()
+}
+
+// RowBlocks is Blocks of the rows of a table, in the form in which LoadBlocks reads columns of the given names and types.
+func (s *Set) RowBlocks(ctx context.Context, rows string, names, types []string) ([][]byte, error) {
+	for _, t := range types {
+		if named(t) != Remembered(t) {
+			return s.Blocks(ctx, "SELECT "+strings.Join(AsRemembered(names, types), ", ")+" FROM "+rows)
+		}
+	}
+	return s.Blocks(ctx, "FROM "+rows)
 }
 
 // LoadBlocks makes a table, whose columns have the given names and types, of the rows of all blocks that each visits.

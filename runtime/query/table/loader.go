@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -110,8 +111,24 @@ func (l *Loader) Release() {
 	l.batches = nil
 }
 
-// Remembered is the type a value has while it is remembered: enumerations are kept by name.
+// Remembered is the type a value has while it is remembered: enumerations are kept by name, and inside of maps what Arrow
+// has no type of its own for as text.
 func Remembered(t string) string {
+	t = named(t)
+	if !strings.Contains(t, "MAP(") {
+		return t
+	}
+	parts := strings.Split(t, `"`)
+	for i := 0; i < len(parts); i += 2 { // between the names of members
+		parts[i] = opaque.ReplaceAllString(parts[i], "VARCHAR")
+	}
+	return strings.Join(parts, `"`)
+}
+
+var opaque = regexp.MustCompile(`\b(UHUGEINT|HUGEINT|UUID|BIT|BOOLEAN|TIME WITH TIME ZONE|JSON)\b`)
+
+// named keeps enumerations by name.
+func named(t string) string {
 	from := strings.Index(t, "ENUM(")
 	if from < 0 || strings.Count(t[:from], `"`)%2 == 1 {
 		return t
@@ -122,7 +139,7 @@ func Remembered(t string) string {
 		case t[i] == '\'':
 			quoted = !quoted
 		case t[i] == ')' && !quoted:
-			return t[:from] + "VARCHAR" + Remembered(t[i+1:])
+			return t[:from] + "VARCHAR" + named(t[i+1:])
 		}
 	}
 	return t
