@@ -13,7 +13,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/arrow/memory/mallocator"
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/duckdb/duckdb-go/v2/arrowmapping"
 	"github.com/duckdb/duckdb-go/v2/mapping"
@@ -72,7 +72,7 @@ func Open(ctx context.Context, settings ...string) (*Conn, error) {
 }
 
 func integers(n int) arrow.Array {
-	b := array.NewInt64Builder(memory.DefaultAllocator)
+	b := array.NewInt64Builder(mallocator.NewMallocator())
 	defer b.Release()
 	b.AppendEmptyValues(n)
 	return b.NewArray()
@@ -109,6 +109,7 @@ func (c *Conn) Reopen(ctx context.Context) error {
 func (c *Conn) Close() error {
 	c.Clear()
 	c.forgetStatements()
+	c.hold.Release()
 	if c.options.Ptr != nil {
 		arrowmapping.DestroyArrowOptions(&c.options)
 	}

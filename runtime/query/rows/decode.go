@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/apache/arrow-go/v18/arrow/decimal128"
-	"github.com/apache/arrow-go/v18/arrow/memory"
+	"github.com/apache/arrow-go/v18/arrow/memory/mallocator"
 )
 
 // Decoder builds record batches from row bytes.
@@ -24,9 +24,10 @@ type reader func(src []byte) ([]byte, error)
 
 var errShort = errors.New("the row ends too early")
 
-// NewDecoder prepares a schema. Rows must have been written by an Encoder of the same types.
+// NewDecoder prepares a schema. Rows must have been written by an Encoder of the same types. Batches lie in C's memory, since they
+// are handed to C: release them.
 func NewDecoder(schema *arrow.Schema) (*Decoder, error) {
-	d := &Decoder{builder: array.NewRecordBuilder(memory.DefaultAllocator, schema)}
+	d := &Decoder{builder: array.NewRecordBuilder(mallocator.NewMallocator(), schema)}
 	for i, f := range schema.Fields() {
 		r, err := columnReader(d.builder.Field(i))
 		if err != nil {

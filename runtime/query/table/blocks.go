@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"github.com/apache/arrow-go/v18/arrow/memory/mallocator"
 )
 
 // blockRows bounds the rows of one block.
@@ -70,7 +71,7 @@ func (s *Set) LoadBlocks(ctx context.Context, names, types []string, each func(f
 		}
 	}
 	err = each(func(block []byte) error {
-		r, err := ipc.NewReader(bytes.NewReader(block))
+		r, err := ipc.NewReader(bytes.NewReader(block), ipc.WithAllocator(mallocator.NewMallocator()))
 		if err != nil {
 			return fmt.Errorf("decoding rows: %w", err)
 		}

@@ -71,7 +71,7 @@ func (l *Loader) spill(ctx context.Context) (err error) {
 		}
 	}
 	err = l.set.Conn.Insert(ctx, l.table, l.batches)
-	l.Release()
+	l.drop()
 	return err
 }
 
@@ -105,6 +105,11 @@ func (l *Loader) Table(ctx context.Context) (string, error) {
 
 // Release frees the rows read.
 func (l *Loader) Release() {
+	l.drop()
+	l.decoder.Release()
+}
+
+func (l *Loader) drop() {
 	for _, b := range l.batches {
 		b.Release()
 	}
