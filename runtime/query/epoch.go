@@ -54,6 +54,9 @@ func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 	if err == nil {
 		err = ep.run(ctx)
 	}
+	if err != nil {
+		e.Doubt()
+	}
 	if clearErr := e.Clear(context.WithoutCancel(ctx)); clearErr != nil {
 		err = errors.Join(err, clearErr)
 	}

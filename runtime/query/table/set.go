@@ -25,6 +25,7 @@ type Set struct {
 	kept        map[string]*duck.Table // by what stands after FROM
 	transaction bool                   // rolling it back drops all that was made in the database
 	made        bool                   // something was made in the database outside of a transaction
+	doubted     bool                   // a statement has failed: the database may be at its end
 	bound       map[string]string      // names that are views in the database: SQL
 }
 
@@ -67,13 +68,13 @@ func (s *Set) Clear(ctx context.Context) error {
 
 func (s *Set) drop(ctx context.Context) error {
 	if s.transaction {
-		s.transaction = false
+		s.transaction, s.made, s.doubted = false, false, false
 		return s.Conn.Exec(ctx, "ROLLBACK")
 	}
-	if !s.made {
+	if !s.made && !s.doubted {
 		return nil
 	}
-	s.made = false
+	s.made, s.doubted = false, false
 	clear(s.bound)
 	rows, err := s.Conn.Text(ctx, "SELECT schema_name, table_name, 'TABLE' FROM duckdb_tables() WHERE NOT internal UNION ALL "+
 		"SELECT schema_name, view_name, 'VIEW' FROM duckdb_views() WHERE NOT internal")
@@ -87,6 +88,9 @@ func (s *Set) drop(ctx context.Context) error {
 	}
 	return nil
 }
+
+// Doubt makes Clear look whether the database still stands, after an epoch that failed.
+func (s *Set) Doubt() { s.doubted = true }
 
 // At chooses which slots the tables made next get. The same steps of different epochs begin at the same place, so that their statements have the same text.
 func (s *Set) At(place int) { s.slot = place * slotsPerPlace }
