@@ -18,6 +18,15 @@ type Definition struct {
 	Sink   func(ctx context.Context, cfg schema.Config, env Env) (Sink, error)
 }
 
+// Config reads a complete value, as the kind marshals it, into what Source and Sink take.
+func (d Definition) Config(value json.RawMessage) (schema.Config, error) {
+	complete, err := d.Kind.Unmarshal(value)
+	if err != nil {
+		return nil, err
+	}
+	return d.Kind.Bind(complete)
+}
+
 // Env is what a connector may know about the process around it.
 type Env struct {
 	Dir     string            // folder that relative paths are relative to (the configuration's)

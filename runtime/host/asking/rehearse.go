@@ -4,14 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/host/opening"
-	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 )
 
@@ -30,18 +27,11 @@ func (k *Asker) Portion(ctx context.Context, a addr.Resource, value json.RawMess
 		return p, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	entries, err := from.Discover(ctx, unread{})
+	all, bytes, err := readable(ctx, a, from)
 	if err != nil {
-		return p, fmt.Errorf("listing %s: %w", a, err)
+		return p, err
 	}
-	var all []batch.File
-	for _, e := range entries {
-		if e.Status == connector.Pending {
-			all = append(all, job.Record{Entry: e}.File())
-			p.AllFiles++
-			p.AllBytes += e.SizeBytes
-		}
-	}
+	p.AllFiles, p.AllBytes = int64(len(all)), bytes
 	first := len(all)
 	for first > 0 && (first == len(all) || p.Bytes+all[first-1].Size <= most) {
 		first--

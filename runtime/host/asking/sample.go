@@ -29,18 +29,11 @@ func (k *Asker) Infer(ctx context.Context, a addr.Resource, value json.RawMessag
 		return s, err
 	}
 	defer func() { err = errors.Join(err, from.Close()) }()
-	entries, err := from.Discover(ctx, unread{})
+	files, bytes, err := readable(ctx, a, from)
 	if err != nil {
-		return s, fmt.Errorf("listing %s: %w", a, err)
+		return s, err
 	}
-	var files []batch.File
-	for _, e := range entries {
-		if e.Status == connector.Pending {
-			files = append(files, job.Record{Entry: e}.File())
-			s.Files++
-			s.Bytes += e.SizeBytes
-		}
-	}
+	s.Files, s.Bytes = int64(len(files)), bytes
 	s.Scan, _ = from.Scan()
 	if s.Scan.Columns == nil {
 		engine, err := k.open.Engines.Borrow(ctx, append(opening.Dirs(from), k.open.SpoolRoot()))
@@ -66,6 +59,21 @@ func (k *Asker) Infer(ctx context.Context, a addr.Resource, value json.RawMessag
 		s.Scan.Columns[i] = batch.Column{Name: c.Name, Type: types[i]}
 	}
 	return s, nil
+}
+
+// readable lists all files that a source which has read nothing would read, and their bytes as stored.
+func readable(ctx context.Context, a addr.Resource, from connector.Source) (files []batch.File, bytes int64, err error) {
+	entries, err := from.Discover(ctx, unread{})
+	if err != nil {
+		return nil, 0, fmt.Errorf("listing %s: %w", a, err)
+	}
+	for _, e := range entries {
+		if e.Status == connector.Pending {
+			files = append(files, job.Record{Entry: e}.File())
+			bytes += e.SizeBytes
+		}
+	}
+	return files, bytes, nil
 }
 
 // unread is the ledger of a source that has met nothing.

@@ -91,11 +91,7 @@ func (o *Opener) Source(ctx context.Context, a addr.Resource, g *catalog.Generat
 	if !ok || d.Source == nil {
 		return nil, fmt.Errorf("opening %s: this version has no source of kind %s", a, a.Kind())
 	}
-	value, err := d.Kind.Unmarshal(g.Value)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", a, err)
-	}
-	cfg, err := d.Kind.Bind(value)
+	cfg, err := d.Config(g.Value)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", a, err)
 	}
@@ -125,11 +121,7 @@ func (o *Opener) sink(ctx context.Context, a addr.Resource, g *catalog.Generatio
 	if !ok || d.Sink == nil {
 		return nil, fmt.Errorf("opening %s: this version has no sink of kind %s", a, a.Kind())
 	}
-	value, err := d.Kind.Unmarshal(g.Value)
-	if err != nil {
-		return nil, fmt.Errorf("opening %s: %w", a, err)
-	}
-	cfg, err := d.Kind.Bind(value)
+	cfg, err := d.Config(g.Value)
 	if err != nil {
 		return nil, fmt.Errorf("opening %s: %w", a, err)
 	}
