@@ -17,6 +17,7 @@ import (
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/store"
+	"github.com/streamform/streamform/runtime/store/crashing"
 )
 
 // moment is what a power cut at one write of the store leaves: what the store had synced, and the lake as it was.
@@ -30,7 +31,7 @@ type camera struct {
 	t       *testing.T
 	mu      sync.Mutex
 	on      bool
-	mem     *vfs.MemFS
+	mem     *crashing.Disk
 	lake    string
 	moments []moment
 }
@@ -44,7 +45,7 @@ func (c *camera) MaybeError(op errorfs.Op) error {
 	if !c.on {
 		return nil
 	}
-	m := moment{store: c.mem.CrashClone(vfs.CrashCloneCfg{}), lake: c.t.TempDir()}
+	m := moment{store: c.mem.Crash(vfs.CrashCloneCfg{}), lake: c.t.TempDir()}
 	if _, err := os.Stat(c.lake); err == nil {
 		if err := os.CopyFS(m.lake, os.DirFS(c.lake)); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return err
@@ -79,7 +80,7 @@ func (c *camera) shoot(act func(), most int) []moment {
 func crashable(t *testing.T) (*world, *camera) {
 	w := newWorld(t)
 	require.NoError(t, w.host.Close())
-	c := &camera{t: t, mem: vfs.NewCrashableMem(), lake: w.path("lake")}
+	c := &camera{t: t, mem: crashing.New(), lake: w.path("lake")}
 	w.store = store.Options{Dir: "store", FS: errorfs.Wrap(c.mem, c)}
 	w.open()
 	return w, c

@@ -11,6 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 	"github.com/stretchr/testify/require"
+
+	"github.com/streamform/streamform/runtime/store/crashing"
 )
 
 const crashTables = 3
@@ -153,7 +155,7 @@ func crashAtEveryWrite(t *testing.T, seed uint64, unsynced int) {
 		acked int
 		what  string
 	}
-	disk := vfs.NewCrashableMem()
+	disk := crashing.New()
 	s := &story{seed: seed, opened: func(bool) {}}
 	var mu sync.Mutex
 	var points []point
@@ -165,7 +167,7 @@ func crashAtEveryWrite(t *testing.T, seed uint64, unsynced int) {
 		mu.Lock()
 		defer mu.Unlock()
 		acked := s.acknowledged()
-		clone := disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: r})
+		clone := disk.Crash(vfs.CrashCloneCfg{UnsyncedDataPercent: unsynced, RNG: r})
 		points = append(points, point{clone, acked, fmt.Sprintf("before write %d, to %s", len(points), op.Path)})
 		return nil
 	}))
@@ -182,7 +184,7 @@ func crashAtEveryWrite(t *testing.T, seed uint64, unsynced int) {
 func TestEveryWriteFails(t *testing.T) {
 	for _, once := range []bool{true, false} {
 		for i := 0; ; i++ {
-			disk := vfs.NewCrashableMem()
+			disk := crashing.New()
 			fail := &failAt{at: i, once: once}
 			s := &story{seed: 5, opened: fail.arm}
 			s.fs = errorfs.Wrap(disk, fail)
@@ -190,7 +192,7 @@ func TestEveryWriteFails(t *testing.T) {
 			if err != nil {
 				require.ErrorIs(t, err, errorfs.ErrInjected, "write %d", i)
 			}
-			clone := disk.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(uint64(i), 1))})
+			clone := disk.Crash(vfs.CrashCloneCfg{UnsyncedDataPercent: 50, RNG: rand.New(rand.NewPCG(uint64(i), 1))})
 			survived(t, clone, s, s.acknowledged(), fmt.Sprintf("write %d failed, once: %v", i, once))
 			if !fail.reached() {
 				require.NoError(t, err)

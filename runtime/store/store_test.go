@@ -15,6 +15,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
+
+	"github.com/streamform/streamform/runtime/store/crashing"
 )
 
 func opened(t *testing.T, o Options) *Store {
@@ -230,7 +232,7 @@ func TestDroppedTableIsUsedAgain(t *testing.T) {
 // TestReplayOverFolded crashes after the sorted table was ingested and before the mark
 // was moved: the changes are there twice.
 func TestReplayOverFolded(t *testing.T) {
-	mem := vfs.NewCrashableMem()
+	mem := crashing.New()
 	o := Options{Dir: "data", FS: mem, manual: true}
 	s := opened(t, o)
 	commit(t, s, func(b *Batch) { b.Put(1, []byte("a"), []byte("1")); b.Put(1, []byte("b"), []byte("1")) })
@@ -240,7 +242,7 @@ func TestReplayOverFolded(t *testing.T) {
 	require.NoError(t, err)
 	commit(t, s, func(b *Batch) { b.Put(1, []byte("a"), []byte("3")) })
 	require.NoError(t, s.foldFiles(job))
-	o.FS = mem.CrashClone(vfs.CrashCloneCfg{})
+	o.FS = mem.Crash(vfs.CrashCloneCfg{})
 	require.NoError(t, s.Close())
 	s = opened(t, o)
 	for range 2 {
