@@ -14,7 +14,7 @@ quickstart: build ## the first example, from plan to a corrected table
 	@sh examples/quickstart/run.sh bin/streamform
 
 test: lint .venv/ready ## vet, gofmt, all tests
-	$(GO) test -tags $(TAGS) -p 2 -timeout 35m ./...
+	$(GO) test -tags $(TAGS) -p 2 -timeout 30m ./...
 
 lint: ## vet and gofmt
 	@unformatted=$$(gofmt -l acceptance cmd graph lang runtime state); \
