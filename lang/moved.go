@@ -78,8 +78,12 @@ func (l *loader) checkMoved() {
 		still, exists := l.resources[m.From]
 		other, twice := tos[m.To]
 		switch {
-		case m.From.Kind() != m.To.Kind():
-			l.failMove(m, "Invalid move", fmt.Sprintf("%s is a %s and %s is a %s: a move changes the name only.", m.From, m.From.Kind(), m.To, m.To.Kind()))
+		case m.From.Block == addr.View && m.To.Block == addr.Stream:
+			l.failMove(m, "Invalid move", fmt.Sprintf("%s cannot become %s: a view takes rows back, and what has read it may hold such rows, while a stream never does. Declare the stream beside the view, and let readers change over.", m.From, m.To))
+		case m.From.Kind() != m.To.Kind() && (m.From.Block != addr.Stream || m.To.Block != addr.View):
+			l.failMove(m, "Invalid move", fmt.Sprintf("%s is a %s and %s is a %s: a move changes the name only. (A stream may become a view.)", m.From, m.From.Kind(), m.To, m.To.Kind()))
+		case l.circular(m, froms):
+			l.failMove(m, "Moves form a circle", fmt.Sprintf("Following the moves from %s leads back to it, so there is no last place for it. A moved block cannot tell an exchange that was made from one to be made. To exchange two names, go through a third one, in three applies, and take each moved block out when it is applied.", m.From))
 		case exists:
 			l.failMove(m, "Moved resource still exists", fmt.Sprintf("%s is said to be %s now, but it is still declared at %s. Remove one of the two.", m.From, m.To, rangeOf(still.at)))
 		case froms[m.From] != m:
@@ -91,6 +95,18 @@ func (l *loader) checkMoved() {
 		}
 		tos[m.To] = m
 	}
+}
+
+// circular reports whether following moves leads back to where one starts.
+func (l *loader) circular(m Move, froms map[addr.Resource]Move) bool {
+	at := m.To
+	for range froms {
+		if at == m.From {
+			return true
+		}
+		at = froms[at].To
+	}
+	return false
 }
 
 func (l *loader) failMove(m Move, summary, detail string) {

@@ -31,7 +31,7 @@ func (m *maker) effect(a addr.Resource) effect {
 		return difference
 	case !m.regenerates(c):
 		return unaffected
-	case a.Block == addr.View && m.serves(c):
+	case a.Block == addr.View && m.serves(c) && !m.wasStream(a):
 		return difference
 	}
 	return anew

@@ -183,9 +183,23 @@ func rekeyed[T any](from map[addr.Resource]T, now map[addr.Resource]addr.Resourc
 	return out
 }
 
-// moved judges that a resource, or what it names, has another address now. Nothing is computed for it.
+// wasStream reports that a view is, or is still to be, made of the stream that it was before it moved: nobody holds the rows of that.
+func (m *maker) wasStream(a addr.Resource) bool {
+	former, moved := m.in.Moves.Former[a]
+	if !moved || former.Block == a.Block {
+		return false
+	}
+	_, now := m.in.Moves.Now[a]
+	return now || m.prior[a] != nil && m.prior[a].Status == state.Building
+}
+
+// moved judges that a resource, or what it names, has another address now. Nothing is computed for it, unless it was a stream.
 func (m *maker) moved(c *Change, v *verdict) {
-	if c.PreviousAddr != nil {
+	switch {
+	case c.PreviousAddr != nil && m.wasStream(c.Addr):
+		v.anew = true
+		v.add(Migrate, fmt.Sprintf("it was %s, and a view holds its rows, which a stream does not", c.PreviousAddr))
+	case c.PreviousAddr != nil:
 		v.add(Migrate, fmt.Sprintf("it was %s; what it holds stays", c.PreviousAddr))
 	}
 	if m.in.Moves.Stale[c.Addr] {

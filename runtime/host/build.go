@@ -197,7 +197,7 @@ func (b *builder) findNeeded() {
 
 // isHeld reports whether a relation's rows are there to be read.
 func (b *builder) isHeld(a address) bool {
-	return a.Block == addr.View && (b.building(a) == nil || b.carried(a))
+	return b.workshop.record(a).Holds() && (b.building(a) == nil || b.carried(a))
 }
 
 // reads reports whether the newest generation of a reads in; the network knows the live one's inputs, too.

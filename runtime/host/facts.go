@@ -127,7 +127,7 @@ func (l looking) resource(r *catalog.Record) (Fact, error) {
 	}
 	counters, err := job.ReadCounters(l.view, r.Live.ID)
 	fact.Delivered = counters.Inserted + counters.Deleted
-	if r.Addr.Block == addr.View {
+	if r.Holds() {
 		fact.Rows = counters.Inserted - counters.Deleted
 	}
 	return fact, err

@@ -58,7 +58,7 @@ func meaning(a addr.Resource, value json.RawMessage, r *catalog.Relation) string
 }
 
 // Move gives resources other addresses, all at once. Generations, keyed data, positions, undelivered output and the names under
-// which sinks deliver stay. A move that was made already has no further effect. What names a resource by its former address
+// which sinks deliver stay. A stream may become a view: it then serves until the view, which must be put next, was computed. A move that was made already has no further effect. What names a resource by its former address
 // must be put again before the next Backfill or Run.
 func (h *Host) Move(_ context.Context, moves map[addr.Resource]addr.Resource) error {
 	h.busy.Lock()
@@ -72,7 +72,7 @@ func (h *Host) Move(_ context.Context, moves map[addr.Resource]addr.Resource) er
 		switch _, taken := h.catalog.Records[to]; {
 		case !ok:
 			continue
-		case from.Kind() != to.Kind():
+		case from.Kind() != to.Kind() && !becomesView(from, to):
 			return fmt.Errorf("moving %s to %s: they are of different kinds", from, to)
 		case taken && !gone:
 			return fmt.Errorf("moving %s to %s: the runtime has both", from, to)
@@ -82,6 +82,11 @@ func (h *Host) Move(_ context.Context, moves map[addr.Resource]addr.Resource) er
 		if r.Origin == nil {
 			origin := from
 			next.Origin = &origin
+		}
+		if becomesView(from, to) {
+			if err := pass(e, &next); err != nil {
+				return fmt.Errorf("moving %s to %s: %w", from, to, err)
+			}
 		}
 		e.Remove(from)
 		moved = append(moved, &next)
@@ -94,6 +99,26 @@ func (h *Host) Move(_ context.Context, moves map[addr.Resource]addr.Resource) er
 	}
 	if err := e.Commit(); err != nil {
 		return fmt.Errorf("moving resources: %w", err)
+	}
+	return nil
+}
+
+func becomesView(from, to addr.Resource) bool {
+	return from.Block == addr.Stream && to.Block == addr.View
+}
+
+// pass has a stream's generation serve under the address of a view. There is no way back to what it was before.
+func pass(e *catalog.Edit, r *catalog.Record) error {
+	for _, f := range r.Former {
+		if err := e.Drop(f.Generation, r.Live, r.Building); err != nil {
+			return err
+		}
+	}
+	r.Former = nil
+	if r.Live != nil {
+		live := *r.Live
+		live.Passing = true
+		r.Live = &live
 	}
 	return nil
 }

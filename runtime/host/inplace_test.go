@@ -58,7 +58,34 @@ func TestMovedResourcesGoOn(t *testing.T) {
 	require.False(t, there)
 	w.move("view.sums", "view.valid2", "sink.delta.sums", "sink.delta.totals")
 	require.Error(t, w.host.Move(t.Context(), map[addr.Resource]addr.Resource{address(t, "sink.delta.valid"): address(t, "sink.delta.totals")}), "there is one")
-	require.Error(t, w.host.Move(t.Context(), map[addr.Resource]addr.Resource{address(t, "stream.valid"): address(t, "view.other")}))
+	require.Error(t, w.host.Move(t.Context(), map[addr.Resource]addr.Resource{address(t, "view.valid2"): address(t, "stream.other")}))
+}
+
+// TestStreamBecomesView: until the view's rows are computed, also after a crash, what serves is the stream, which holds none.
+func TestStreamBecomesView(t *testing.T) {
+	w := running(t)
+	require.NoError(t, w.host.Move(t.Context(), map[addr.Resource]addr.Resource{address(t, "stream.valid"): address(t, "view.valid")}))
+	w.reopen()
+	rows := want("ann|1", "bob|2", "ann|4", "bob|8")
+	require.Equal(t, rows, w.query("FROM valid"))
+	require.Zero(t, w.facts().Resources[address(t, "view.valid")].Rows)
+	require.EqualValues(t, 1, w.facts().Resources[address(t, "view.valid")].Generation)
+	before := w.query("FROM totals")
+	w.put("view.valid", 2, attributes{"sql": text("SELECT * FROM purchases WHERE v > 0")})
+	w.put("sink.delta.valid", 2, attributes{"from": text("view.valid"), "path": text("lake/valid")})
+	w.reopen()
+	require.Equal(t, rows, w.query("FROM valid"), "being computed is not yet computed")
+	w.backfill()
+	require.Equal(t, rows, w.query("FROM valid"))
+	require.Equal(t, before, w.query("FROM totals"))
+	require.EqualValues(t, 4, w.facts().Resources[address(t, "view.valid")].Rows)
+	w.land("d.json", purchase("ann", 3))
+	w.once()
+	table, _ := w.table("lake/valid")
+	rows = want(append(rows, "ann|3")...)
+	require.Equal(t, rows, table)
+	require.Equal(t, rows, w.query("FROM valid"))
+	require.Contains(t, w.query("FROM totals"), "ann|8|3")
 }
 
 func TestKeptHistory(t *testing.T) {

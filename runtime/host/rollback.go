@@ -45,7 +45,7 @@ func (b *builder) leave(e *catalog.Edit, former *catalog.Generation, r *catalog.
 	if former == nil {
 		return nil
 	}
-	if b.window == 0 {
+	if b.window == 0 || former.Passing {
 		return e.Drop(former, r.Generations()...)
 	}
 	if b.cutID == "" {

@@ -41,7 +41,7 @@ func newRound(n *catalog.Network, p *catalog.Pipeline, of lookup) (*round, error
 			return nil, err
 		}
 		for _, in := range reads {
-			if r.beside[in] && in.Block == addr.View && of(in).Live != nil {
+			if r.beside[in] && of(in).Holds() {
 				r.exchanged[in], r.reached[a] = true, true
 			}
 			if r.reached[in] {
@@ -194,7 +194,7 @@ func (s *spread) relation(ctx context.Context, r *catalog.Record) (*Relation, er
 func (s *spread) receives(ctx context.Context, a, in address) (bool, error) {
 	was, is := s.edit.Record(in).Live.Relation, s.edit.Record(in).Building.Relation
 	switch {
-	case in.Block != addr.View || was == nil || is == nil:
+	case !s.edit.Record(in).Holds() || was == nil || is == nil:
 		return false, nil
 	case isSink(a):
 		return slices.Equal(was.Columns, is.Columns), nil

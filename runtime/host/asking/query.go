@@ -146,7 +146,7 @@ func (q *reader) add(ctx context.Context, bare, side string) error {
 		return err
 	}
 	held := query.Held{Relation: a.Name, Program: program, Memory: func(operator string) query.Memory { return q.view.Table(g.Tables[operator]) }}
-	if a.Block == addr.View {
+	if q.network.Record(a).Holds() {
 		q.reading.Views = append(q.reading.Views, held)
 		return nil
 	}

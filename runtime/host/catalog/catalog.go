@@ -87,6 +87,8 @@ type Generation struct {
 	Recorded json.RawMessage `json:"recorded,omitempty"`
 	// Boundaries are the changes of the query that kept the rows given before.
 	Boundaries []Boundary `json:"boundaries,omitempty"`
+	// Passing: it was made as a stream, whose address has become that of a view, and serves until the view's rows are computed. Nobody holds its rows.
+	Passing bool `json:"passing,omitempty"`
 	// Touched: being built, and given rows. Should its build start over, they must be replaced.
 	Touched bool `json:"touched,omitempty"`
 	// Restored: being built, as a rollback goes back to it.
@@ -155,6 +157,9 @@ func (r *Record) Generations() []*Generation {
 	}
 	return all
 }
+
+// Holds reports whether the rows of the generation that serves can be read from what it remembers.
+func (r *Record) Holds() bool { return r.Addr.Block == addr.View && r.Live != nil && !r.Live.Passing }
 
 // Catalog is every applied resource. The copy in memory equals what is committed.
 type Catalog struct {
