@@ -25,6 +25,9 @@ type edit struct {
 	class   plan.Class
 	title   string
 	pending string            // why it cannot be tried yet
+	before  [][2]string       // swaps that are applied first: another configuration before the edit
+	foreign [][2]string       // what another writer does after that: delete or append, and the folder of the Delta table
+	older   bool              // the record is of a version whose compiler wrote plans in another way
 	swaps   [][2]string       // text of main.sf.hcl, or of another file of the project, and what takes its place
 	files   map[string]string // further files; an empty one is removed
 	args    []string          // of plan and apply
@@ -106,6 +109,16 @@ func copyTree(t *testing.T, from, to string) {
 }
 
 func (e *edit) run(t *testing.T, p *project) {
+	if len(e.before) > 0 {
+		swap(t, p, e.before)
+		p.must("apply", "-auto-approve")
+	}
+	for _, f := range e.foreign {
+		anotherWriter(t, p.path(f[1]), f[0])
+	}
+	if e.older {
+		olderRecord(t, p)
+	}
 	before := relations(t, p)
 	e.make(t, p)
 	got := p.try(append([]string{"plan", "-out=saved"}, e.args...)...)
@@ -121,7 +134,8 @@ func (e *edit) run(t *testing.T, p *project) {
 	if e.rows.planned {
 		return
 	}
-	p.must("apply", "-auto-approve", "saved")
+	did := p.must("apply", "-auto-approve", "-json", "saved")
+	asPlanned(t, saved.Plan, did)
 	e.checkRows(t, p, before)
 	feed(t, p, e.rows.feed)
 	p.must("run", "-once")
@@ -132,18 +146,24 @@ func (e *edit) run(t *testing.T, p *project) {
 // make edits the project.
 func (e *edit) make(t *testing.T, p *project) {
 	t.Helper()
-	for _, s := range e.swaps {
-		data, err := os.ReadFile(p.path("main.sf.hcl"))
-		require.NoError(t, err)
-		require.Contains(t, string(data), s[0])
-		p.write("main.sf.hcl", strings.Replace(string(data), s[0], s[1], 1))
-	}
+	swap(t, p, e.swaps)
 	for name, text := range e.files {
 		if text == "" {
 			require.NoError(t, os.Remove(p.path(name)))
 			continue
 		}
 		p.write(name, text)
+	}
+}
+
+// swap replaces texts of the configuration.
+func swap(t *testing.T, p *project, swaps [][2]string) {
+	t.Helper()
+	for _, s := range swaps {
+		data, err := os.ReadFile(p.path("main.sf.hcl"))
+		require.NoError(t, err)
+		require.Contains(t, string(data), s[0])
+		p.write("main.sf.hcl", strings.Replace(string(data), s[0], s[1], 1))
 	}
 }
 
@@ -179,6 +199,11 @@ func (e *edit) compare(t *testing.T, p *plan.Plan, shown outcome) {
 //	== NUMBER pending TITLE     begins a row that cannot be tried; the next line says why
 //	- TEXT                      a text of main.sf.hcl, in which \n stands for the end of a line, and
 //	+ TEXT                      what takes its place
+//	before                      what was swapped so far is applied before the edit
+//	delete FOLDER               another writer deletes the rows of a Delta table before the edit
+//	append FOLDER               another writer adds to a Delta table the rows it has once more
+//	optimize FOLDER             another writer only rearranges its files
+//	older                       the record is of a version whose compiler wrote plans in another way
 //	file NAME TEXT              writes a file; without a text, removes it
 //	args ARG…                   of plan
 //	want ADDRESS CLASS: PART    a change, and a part of its reason
@@ -232,6 +257,12 @@ func (e *edit) read(line string) bool {
 		e.swaps = append(e.swaps, [2]string{text})
 	case "+":
 		e.swaps[len(e.swaps)-1][1] = text
+	case "before":
+		e.before, e.swaps = e.swaps, nil
+	case "older":
+		e.older = true
+	case "delete", "append", "optimize":
+		e.foreign = append(e.foreign, [2]string{word, rest})
 	case "file":
 		name, content, _ := strings.Cut(text, " ")
 		e.files[name] = content

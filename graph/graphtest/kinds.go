@@ -81,6 +81,7 @@ type sink struct {
 	Region      string
 	Description string
 	History     string
+	OnForeign   string
 }
 
 func sinkKind() schema.Kind {
@@ -95,6 +96,7 @@ func (s *sink) Fields() []schema.Field {
 		schema.Optional("batch", &s.Batch, "How much at once.", schema.OnChange(schema.CostInPlace)),
 		schema.Optional("region", &s.Region, "Cannot be altered.", schema.OnChange(schema.CostRecreate)),
 		schema.History(&s.History),
+		schema.Optional("on_foreign", &s.OnForeign, "What others may do.", schema.OnChange(schema.CostNone)),
 		schema.Optional("description", &s.Description, "What it is for.", schema.OnChange(schema.CostNone)),
 	}
 }

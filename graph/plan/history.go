@@ -21,17 +21,7 @@ const (
 )
 
 // historyOf reads the choice of a resource; empty when it makes none.
-func historyOf(v cty.Value) string {
-	const name = "history"
-	if v == cty.NilVal || v.IsNull() || !v.Type().HasAttribute(name) {
-		return ""
-	}
-	choice := v.GetAttr(name)
-	if choice.IsNull() || choice.Type() != cty.String {
-		return ""
-	}
-	return choice.AsString()
-}
+func historyOf(v cty.Value) string { return textOf(v, "history") }
 
 // KeepsHistory reports whether a complete value says history = "keep".
 func KeepsHistory(v cty.Value) bool { return historyOf(v) == keepHistory }
@@ -97,13 +87,13 @@ func remembersElse(f Fate) bool {
 func (m *maker) blockForHistory(c *Change, r lang.Resource, v *verdict, paths []string) {
 	rows := "rows"
 	if m.in.Facts != nil && m.in.Facts.Delivered[c.Addr] > 0 {
-		rows = fmt.Sprintf("%d rows", m.in.Facts.Delivered[c.Addr])
+		rows = Plural(m.in.Facts.Delivered[c.Addr], "row")
 	}
 	reading := ""
 	for _, s := range m.readSources(c.Addr) {
 		if m.in.Facts != nil && m.in.Facts.Sources[s] != (Extent{}) {
 			held := m.in.Facts.Sources[s]
-			reading += fmt.Sprintf(" (%s: %d files, %s)", s, held.Files, FormatBytes(held.Bytes))
+			reading += fmt.Sprintf(" (%s: %s, %s)", s, Plural(held.Files, "file"), FormatBytes(held.Bytes))
 		}
 	}
 	what := "the new value of " + strings.Join(paths, ", ")

@@ -135,6 +135,7 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 		m.deletes()
 		m.hint()
 		m.restore(drifts)
+		m.foreign(drifts)
 		m.strand()
 	}
 	return m.finish(drifts), m.diags

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/lang"
@@ -144,6 +145,23 @@ func FormatBytes(n int64) string {
 		}
 	}
 	return fmt.Sprintf("%.1f %s", value, unit)
+}
+
+// Plural is a number of things, for people: 1 row, 1,200 rows.
+func Plural(n int64, word string) string {
+	if n == 1 {
+		return "1 " + word
+	}
+	return Grouped(n) + " " + word + "s"
+}
+
+// Grouped writes a number that is not negative with commas: 1,200,000.
+func Grouped(n int64) string {
+	digits := strconv.FormatInt(n, 10)
+	for at := len(digits) - 3; at > 0; at -= 3 {
+		digits = digits[:at] + "," + digits[at:]
+	}
+	return digits
 }
 
 // exclude leaves resources out of the plan, and what depends on them.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/schema"
 )
 
@@ -69,7 +70,7 @@ func (b body) attributes(before, after map[string]any, isAttribute func(string) 
 }
 
 func (b body) hidden(n int, word string) {
-	b.text.line("%s%s", strings.Repeat(" ", b.indent+2), b.text.paint(dim, fmt.Sprintf("# (%s hidden)", plural(int64(n), "unchanged "+word))))
+	b.text.line("%s%s", strings.Repeat(" ", b.indent+2), b.text.paint(dim, fmt.Sprintf("# (%s hidden)", plan.Plural(int64(n), "unchanged "+word))))
 }
 
 // block shows one nested block, or several of one name, and returns how many are not shown.

@@ -2,7 +2,6 @@ package render
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/streamform/streamform/graph/plan"
@@ -111,10 +110,10 @@ func (t *text) total(p *plan.Plan) {
 func extent(e plan.Extent, none string) string {
 	var parts []string
 	if e.Files > 0 {
-		parts = append(parts, plural(e.Files, "file"))
+		parts = append(parts, plan.Plural(e.Files, "file"))
 	}
 	if e.Rows > 0 {
-		parts = append(parts, plural(e.Rows, "row"))
+		parts = append(parts, plan.Plural(e.Rows, "row"))
 	}
 	if e.Bytes > 0 {
 		parts = append(parts, plan.FormatBytes(e.Bytes))
@@ -126,20 +125,4 @@ func extent(e plan.Extent, none string) string {
 		return none
 	}
 	return strings.Join(parts, ", ")
-}
-
-func plural(n int64, word string) string {
-	if n == 1 {
-		return "1 " + word
-	}
-	return grouped(n) + " " + word + "s"
-}
-
-// grouped writes a number that is not negative with commas: 1,200,000.
-func grouped(n int64) string {
-	digits := strconv.FormatInt(n, 10)
-	for at := len(digits) - 3; at > 0; at -= 3 {
-		digits = digits[:at] + "," + digits[at:]
-	}
-	return digits
 }

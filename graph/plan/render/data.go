@@ -66,7 +66,7 @@ func operators(c plan.Change) []string {
 	if all == 0 {
 		return rest
 	}
-	summary := fmt.Sprintf("%d of %s kept", kept, plural(int64(all), "operator"))
+	summary := fmt.Sprintf("%d of %s kept", kept, plan.Plural(int64(all), "operator"))
 	if converted > 0 {
 		summary += fmt.Sprintf(", %d converted", converted)
 	}
@@ -106,7 +106,7 @@ func cost(p *plan.Plan, c plan.Change) []string {
 	}
 	held := "rows held"
 	if price.HeldRows > 0 {
-		held = plural(price.HeldRows, "row") + " held"
+		held = plan.Plural(price.HeldRows, "row") + " held"
 	}
 	var out []string
 	switch {

@@ -58,7 +58,7 @@ func (m *markdown) head() {
 	case p.Mode == plan.RefreshOnly && p.Empty(), p.Empty():
 		title = "no changes"
 	case p.Mode == plan.RefreshOnly:
-		title = fmt.Sprintf("%s to record", plural(int64(len(p.Drift)), "change"))
+		title = fmt.Sprintf("%s to record", plan.Plural(int64(len(p.Drift)), "change"))
 	case counts == plan.Counts{}:
 		title = "changes to outputs only"
 	}
@@ -112,7 +112,7 @@ func (m *markdown) table() {
 	}
 	m.line("")
 	if more := len(shown) - maxTable; more > 0 {
-		m.line("… and %s.\n", plural(int64(more), "more change"))
+		m.line("… and %s.\n", plan.Plural(int64(more), "more change"))
 	}
 }
 
@@ -139,7 +139,7 @@ func (m *markdown) details() error {
 		}
 		block := m.fold(c, t.out.String())
 		if m.length+utf8.RuneCountInString(block) > maxMarkdown {
-			m.line("_%s left out here: a comment may not be longer. `streamform show PLAN` shows all._", plural(int64(len(shown)-i), "change"))
+			m.line("_%s left out here: a comment may not be longer. `streamform show PLAN` shows all._", plan.Plural(int64(len(shown)-i), "change"))
 			return nil
 		}
 		m.line("%s", block)

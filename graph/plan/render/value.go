@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
 )
 
@@ -151,7 +152,7 @@ func (v value) list(before, after []any) {
 
 func (v value) flushHidden(n *int) {
 	if *n > 0 {
-		v.put(" ", v.text.paint(dim, fmt.Sprintf("# (%s hidden)", plural(int64(*n), "unchanged element"))))
+		v.put(" ", v.text.paint(dim, fmt.Sprintf("# (%s hidden)", plan.Plural(int64(*n), "unchanged element"))))
 	}
 	*n = 0
 }

@@ -30,6 +30,7 @@ type config struct {
 	From        schema.Ref
 	Path        string
 	Mode        string
+	OnForeign   string
 	History     string
 	Description string
 }
@@ -59,6 +60,8 @@ func (c *config) Fields() []schema.Field {
 			schema.OnChange(schema.CostRebuild), schema.Check(connector.CheckFolder), schema.Normal(connector.CleanPath)),
 		schema.Optional("mode", &c.Mode, "Whether new rows are added (append, the default for a source or stream), the table follows every change of a view (upsert, the default for a view), or is written anew as a whole when the view has changed (replace).",
 			schema.OneOf(modeAppend, modeUpsert, modeReplace), schema.OnChange(schema.CostRebuild)),
+		schema.Optional("on_foreign", &c.OnForeign, "What becomes of the table when another writer has changed rows of it: overwrite writes it anew, accept leaves it as it is and goes on. Without a choice the plan stops and explains both. Rows that others add to a table in mode append, OPTIMIZE, VACUUM and the like are no such change.",
+			schema.OneOf("overwrite", "accept"), schema.OnChange(schema.CostNone)),
 		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
 	}
