@@ -134,8 +134,7 @@ func (e *edit) run(t *testing.T, p *project) {
 	if e.rows.planned {
 		return
 	}
-	did := p.must("apply", "-auto-approve", "-json", "saved")
-	asPlanned(t, saved.Plan, did)
+	p.must("apply", "-auto-approve", "saved")
 	e.checkRows(t, p, before)
 	feed(t, p, e.rows.feed)
 	p.must("run", "-once")
