@@ -14,12 +14,12 @@ func (c *cli) runCommand() *cobra.Command {
 	var v variables
 	var once bool
 	cmd := &cobra.Command{
-		Use:   "run [options]",
-		Short: "Keeps what was applied running",
-		Long:  "Runs the pipelines that were applied, each by its trigger, and prints a line for every epoch that read or wrote something. The first interrupt (Ctrl-C) lets every pipeline finish the epoch in hand; a second one ends the process at once, which loses nothing either.",
-		Args:  between(0, 0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
-			return c.keepRunning(l, project.Options{Vars: v.vars}, once)
+		Use:   "run [options] [ADDRESS…]",
+		Short: "Keeps what was applied running, or brings it up to date",
+		Long:  "Runs the pipelines that were applied, each by its trigger, and prints a line for every epoch that read or wrote something. The first interrupt (Ctrl-C) lets every pipeline finish the epoch in hand; a second one ends the process at once, which loses nothing either. With addresses, the pipelines of these resources are brought up to date, whatever their triggers say: what there is at the start is read, and the command ends.",
+		Args:  between(0, 1000, "addresses, or nothing"),
+		RunE: func(_ *cobra.Command, args []string) error {
+			return c.keepRunning(l, project.Options{Vars: v.vars}, running{once: once || len(args) > 0, refresh: args})
 		},
 	}
 	l.register(cmd.Flags())
@@ -28,19 +28,29 @@ func (c *cli) runCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *cli) keepRunning(l looks, o project.Options, once bool) error {
+// running says what runs, and for how long.
+type running struct {
+	once    bool
+	refresh []string // addresses whose pipelines are brought up to date; empty: all pipelines run
+}
+
+func (c *cli) keepRunning(l looks, o project.Options, r running) error {
 	s := c.open(l, o)
 	defer s.Close()
 	ctx, stop := s.interruptible(context.Background(), "Finishing the epochs in hand...")
 	defer stop()
-	running, ds, err := s.Prepare(ctx)
+	what, ds, err := s.Prepare(ctx)
 	if err := s.report(ds, err); err != nil {
 		return err
 	}
-	if s.lines == nil && !once {
-		fmt.Fprintf(s.out, "Running what was applied: %s. Stop with Ctrl-C.\n", running)
+	if s.lines == nil && !r.once {
+		fmt.Fprintf(s.out, "Running what was applied: %s. Stop with Ctrl-C.\n", what)
 	}
-	ds, err = s.Run(ctx, once, s.show.Epoch)
+	if len(r.refresh) > 0 {
+		ds, err = s.Refresh(ctx, r.refresh, s.show.Epoch)
+	} else {
+		ds, err = s.Run(ctx, r.once, s.show.Epoch)
+	}
 	if err := s.report(ds, err); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,12 @@ import (
 // each pipeline that failed, *job.Failure where the same input would fail again. Reports come one at a time.
 func (h *Host) Run(ctx context.Context, once bool, report func(job.Progress)) error {
 	return h.start(ctx, &runner{host: h, once: once}, report)
+}
+
+// Refresh brings the pipelines that some resources belong to up to date, whatever their triggers say: each reads everything there is at
+// the start. A resource without a pipeline is not looked at.
+func (h *Host) Refresh(ctx context.Context, of []address, report func(job.Progress)) error {
+	return h.start(ctx, &runner{host: h, once: true, only: of}, report)
 }
 
 // Analyze is Run, once, with every operator of every epoch measured exactly: see job.Options.Measure.
@@ -35,6 +42,11 @@ func (h *Host) start(ctx context.Context, r *runner, report func(job.Progress)) 
 		return err
 	}
 	r.network = n
+	if r.only != nil {
+		all = slices.DeleteFunc(all, func(p *catalog.Pipeline) bool {
+			return !slices.ContainsFunc(p.Members, func(a address) bool { return slices.Contains(r.only, a) })
+		})
+	}
 	r.options.Report = func(p job.Progress) {
 		if report != nil {
 			r.tell(func() { report(p) })
@@ -56,6 +68,7 @@ type runner struct {
 	network *catalog.Network
 	options job.Options
 	once    bool
+	only    []address  // pipelines with one of these; nil: all, as their triggers say
 	running int        // pipelines at the same time
 	opening sync.Mutex // what opening does to the catalog is done by one pipeline at a time
 	telling sync.Mutex
@@ -107,7 +120,7 @@ func (r *runner) run(ctx context.Context, p *catalog.Pipeline) (err error) {
 	if !r.once {
 		return j.Follow(ctx)
 	}
-	if p.Trigger.Paused {
+	if p.Trigger.Paused && r.only == nil {
 		return nil
 	}
 	_, err = j.AvailableNow(ctx)

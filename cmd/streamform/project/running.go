@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/runtime/job"
@@ -55,4 +56,31 @@ func inventory(d *state.Document) string {
 // everything that is there at the start was read. Prepare must have been called.
 func (p *Project) Run(ctx context.Context, once bool, report func(job.Progress)) (diag.Diagnostics, error) {
 	return findings(p.config, p.host.Run(ctx, once, report))
+}
+
+// Refresh brings the pipelines of some sources, streams, views and sinks up to date, whatever their triggers say. Prepare must have been called.
+func (p *Project) Refresh(ctx context.Context, names []string, report func(job.Progress)) (diag.Diagnostics, error) {
+	document, ds, err := p.State(ctx)
+	if ds.Failed() || err != nil {
+		return ds, err
+	}
+	var of []addr.Resource
+	for _, text := range names {
+		a, wrong := address("address", text)
+		switch {
+		case wrong != nil:
+			ds = append(ds, *wrong)
+		case document.Resource(a) == nil:
+			ds = append(ds, notRecorded(a))
+		case !graph.Carries(a):
+			ds = append(ds, diag.NewError(nil, "Nothing to bring up to date", fmt.Sprintf("No rows flow through %s. Name a source, stream, view or sink; the whole pipeline that it belongs to is then brought up to date.", a)))
+		default:
+			of = append(of, a)
+		}
+	}
+	if ds.Failed() {
+		return ds, nil
+	}
+	more, err := findings(p.config, p.host.Refresh(ctx, of, report))
+	return append(ds, more...), err
 }
