@@ -180,7 +180,7 @@ func (c *Conn) Clear() {
 }
 
 func (c *Conn) prepare(sql, columns string) (*prepared, error) {
-	if p, ok := c.statements[sql]; ok {
+	if p, ok := c.statements[sql]; ok && columns == "" {
 		return p, nil
 	}
 	p := &prepared{}

@@ -156,3 +156,13 @@ func TestPick(t *testing.T) {
 		require.Equal(t, "0", differing, name)
 	}
 }
+
+// TestTextKeptAndNot: a text whose plan is kept may be run without keeping it, too.
+func TestTextKeptAndNot(t *testing.T) {
+	c, ctx := open(t), context.Background()
+	for _, columns := range []string{"", "one INTEGER", "one INTEGER", "", ""} {
+		kept, err := c.Keep(ctx, Keeping{Slot: 1, SQL: "SELECT 1 AS one", Columns: columns, Most: 10})
+		require.NoError(t, err)
+		require.EqualValues(t, 1, kept.Rows())
+	}
+}

@@ -121,7 +121,11 @@ func CountLines(path string) (int64, error) {
 		return 0, &FileError{Path: path, Err: err}
 	}
 	defer f.Close()
-	buf := make([]byte, 1<<20)
+	size := int64(1 << 20)
+	if info, err := f.Stat(); err == nil {
+		size = min(size, max(info.Size(), 0)+1)
+	}
+	buf := make([]byte, size)
 	var rows int64
 	blank := true
 	for {
