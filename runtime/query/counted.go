@@ -25,12 +25,12 @@ func (e *Engine) countRows(ctx context.Context, c *change, mem Memory) (Remember
 	gained, lost, err := c.gained, c.lost, error(nil)
 	if !c.encoded {
 		names, types := namesAndTypes(c.columns)
-		columns := table.Columns{Names: names, Types: types, Key: len(names)}
-		if gained, _, err = e.Encode(ctx, c.inserted, columns); err != nil {
+		columns := table.Columns{Names: names, Types: types}
+		if _, gained, err = e.Encode(ctx, c.inserted, columns); err != nil {
 			return Remember{}, err
 		}
 		if c.deleted != "" {
-			if lost, _, err = e.Encode(ctx, c.deleted, columns); err != nil {
+			if _, lost, err = e.Encode(ctx, c.deleted, columns); err != nil {
 				return Remember{}, err
 			}
 		}

@@ -387,7 +387,7 @@ func (ep *epoch) consolidate(ctx context.Context, c *change, deleted string) err
 		return err
 	}
 	names, types := namesAndTypes(c.columns)
-	d, ok, err := ep.Differ(ctx, is, was, table.Columns{Names: names, Types: types, Key: len(names)})
+	d, ok, err := ep.Differ(ctx, is, was, table.Columns{Names: names, Types: types})
 	if err != nil {
 		return err
 	}
@@ -403,36 +403,10 @@ func (ep *epoch) consolidate(ctx context.Context, c *change, deleted string) err
 
 // consolidateIn is consolidate by a statement.
 func (ep *epoch) consolidateIn(ctx context.Context, c *change, deleted string) error {
-	net, err := ep.Make(ctx, fmt.Sprintf("SELECT * EXCLUDE (sf$w), CAST(sum(sf$w) AS BIGINT) AS sf$n FROM (SELECT *, 1 AS sf$w FROM %s UNION ALL SELECT *, -1 FROM %s) GROUP BY ALL HAVING sum(sf$w) <> 0",
-		c.inserted, deleted))
-	if err != nil {
-		return err
-	}
-	most := int64(0)
-	c.counts = batch.Counts{}
-	err = ep.Integers(ctx, net, "sf$n", len(c.columns), func(n int64) {
-		c.counts.Inserted += max(n, 0)
-		c.counts.Deleted += max(-n, 0)
-		most = max(most, n, -n)
-	})
-	if err != nil {
-		return err
-	}
-	c.inserted, c.deleted, c.stored = repeated(c.columns, net, "sf$n", most), repeated(c.columns, net, "-sf$n", most), true
-	return nil
-}
-
-// repeated reads the rows of one sign, each as often as it counts.
-func repeated(columns batch.Schema, net, weight string, most int64) string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = bound.Ident(c.Name)
-	}
-	list := strings.Join(names, ", ")
-	if most <= 1 {
-		return fmt.Sprintf("(SELECT %s FROM %s WHERE %s > 0)", list, net, weight)
-	}
-	return fmt.Sprintf("(SELECT %s FROM (SELECT *, unnest(range(%s)) AS sf$r FROM %s WHERE %s > 0))", list, weight, net, weight)
+	names, types := namesAndTypes(c.columns)
+	d, plus, minus, err := ep.Net(ctx, c.inserted, deleted, table.Columns{Names: names, Types: types})
+	c.inserted, c.deleted, c.stored, c.counts = d.Inserted, d.Deleted, true, batch.Counts{Inserted: plus, Deleted: minus}
+	return err
 }
 
 // side puts one side of each input's change in the place of its leaf.

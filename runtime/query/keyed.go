@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/table"
@@ -292,8 +293,23 @@ func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) er
 	if fresh {
 		was = "SELECT * FROM " + emptyRows(r.k.OutputColumns())
 	}
-	c.inserted = "(" + r.typed(now) + ")"
-	return r.consolidate(ctx, c, "("+r.typed(was)+")")
+	if c.inserted, err = r.output(ctx, now); err != nil {
+		return err
+	}
+	if was, err = r.output(ctx, was); err != nil {
+		return err
+	}
+	return r.consolidate(ctx, c, was)
+}
+
+// output is what stands after FROM to read an operator's output. Where equal values may not be the same, one that gives a row
+// for many has its key's values in the form of keys, so that they do not depend on which of them came first.
+func (r *keyedRun) output(ctx context.Context, sql string) (string, error) {
+	from, n := "("+r.typed(sql)+")", len(r.k.KeyTypes)
+	if r.k.Kind != "aggregate" && r.k.Kind != "set" || !slices.ContainsFunc(r.k.KeyTypes, bound.Alike) || n > len(r.k.OutputTypes) || !slices.Equal(r.k.KeyTypes, r.k.OutputTypes[:n]) {
+		return from, nil
+	}
+	return r.Canonical(ctx, from, table.Columns{Names: compile.Numbered("c", len(r.k.OutputTypes)), Types: r.k.OutputTypes, Key: n})
 }
 
 // typed gives the output its declared types and names.
@@ -313,7 +329,8 @@ func (r *keyedRun) after(i int, before string, d *keyedDelta) string {
 	if d.minus == "" {
 		return fmt.Sprintf("(FROM %s UNION ALL FROM %s)", before, r.rowsOnly(i, d.plus))
 	}
-	return fmt.Sprintf("((FROM %s UNION ALL FROM %s) EXCEPT ALL FROM %s)", before, r.rowsOnly(i, d.plus), r.rowsOnly(i, d.minus))
+	return table.Without(fmt.Sprintf("(FROM %s UNION ALL FROM %s)", before, r.rowsOnly(i, d.plus)), r.rowsOnly(i, d.minus),
+		compile.Numbered("c", len(r.k.InputTypes[i])), r.k.InputTypes[i])
 }
 
 // product is the change of an inner join: what one side gained or lost, joined with the other side: as it is

@@ -53,7 +53,9 @@ func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
 	if err != nil {
 		return err
 	}
-	c.inserted = "(" + r.typed(now) + ")"
+	if c.inserted, err = r.output(ctx, now); err != nil {
+		return err
+	}
 	if r.k.Unstable {
 		return r.firstShown(ctx, s, c)
 	}

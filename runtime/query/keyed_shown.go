@@ -32,7 +32,11 @@ type shown struct {
 // swap remembers what is given now in the place of what was.
 func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown) error {
 	was, shelves := s.was, s.shelves
-	table, rows, err := r.keyedRows(ctx, r.outputKeys(), r.k.OutputTypes, "("+r.typed(s.now)+")")
+	now, err := r.output(ctx, s.now)
+	if err != nil {
+		return err
+	}
+	table, rows, err := r.keyedRows(ctx, r.outputKeys(), r.k.OutputTypes, now)
 	if err != nil {
 		return err
 	}

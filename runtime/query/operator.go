@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"fmt"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/table"
@@ -70,6 +71,9 @@ type groups struct {
 func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate, g groups) (*change, error) {
 	mem, now := g.mem, g.now
 	keys, values, err := ep.encodeGroups(ctx, a, now)
+	if err == nil {
+		now, err = ep.canonical(ctx, a, now)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -156,6 +160,14 @@ func (ep *epoch) encodeGroups(ctx context.Context, a compile.Aggregate, from str
 		return [][]byte{{}}, [][]byte{{}}, nil
 	}
 	return ep.Encode(ctx, from, groupColumns(a))
+}
+
+// canonical shows groups as they are remembered, so that what is taken back is what was given.
+func (ep *epoch) canonical(ctx context.Context, a compile.Aggregate, now string) (string, error) {
+	if !slices.ContainsFunc(a.GroupTypes, bound.Alike) {
+		return now, nil
+	}
+	return ep.Canonical(ctx, now, groupColumns(a))
 }
 
 func groupColumns(a compile.Aggregate) table.Columns {

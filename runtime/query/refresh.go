@@ -6,6 +6,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/compile"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/table"
 )
 
 // refresh runs a whole query again over all its input and finds the difference to
@@ -84,5 +85,6 @@ func (ep *epoch) wholeInput(ctx context.Context, s Step, leaf string, in *change
 	if in.deleted == "" {
 		return fmt.Sprintf("(FROM %s UNION ALL FROM %s)", held, in.inserted), nil
 	}
-	return fmt.Sprintf("((FROM %s UNION ALL FROM %s) EXCEPT ALL FROM %s)", held, in.inserted, in.deleted), nil
+	names, types := namesAndTypes(in.columns)
+	return table.Without(fmt.Sprintf("(FROM %s UNION ALL FROM %s)", held, in.inserted), in.deleted, names, types), nil
 }

@@ -48,6 +48,19 @@ func manySums() [][]string {
 	return out
 }
 
+// manyZeros are more and more rows of one value that is written in two ways.
+func manyZeros() [][]string {
+	seq := 0
+	out := make([][]string, 14)
+	for e := range out {
+		for range []int{56, 3}[min(e, 1)] {
+			seq++
+			out[e] = append(out[e], fmt.Sprintf(`{"id":%d,"seq":%d,"op":"u","c":%s}`, seq-seq%7*e, seq, []string{"-0.0", "0.0"}[seq%2]))
+		}
+	}
+	return out
+}
+
 func regressions() []regression {
 	return []regression{
 		{name: "sums of DOUBLEs whose order changes are taken back as they were shown", columns: rowsOf("DOUBLE"), epochs: manySums(),
@@ -70,6 +83,8 @@ func regressions() []regression {
 			views: []view{{"b", latest}, {"v", `SELECT c, count(i) AS n FROM b LEFT JOIN (VALUES (1, 'one'), (2, 'two')) x(i, t) ON t = c GROUP BY c`}}},
 		{name: "ASOF LEFT JOIN of few rows", columns: rowsOf("BIGINT"), epochs: small("1", "2", "3"),
 			views: []view{{"b", latest}, {"v", `SELECT a.*, z.t, z.n FROM b a ASOF LEFT JOIN (SELECT c AS t, count(*) AS n FROM b GROUP BY c) z ON a.id < z.t`}}},
+		{name: "ASOF JOIN of rows at one moment", columns: rowsOf("DOUBLE"), epochs: manyZeros(),
+			views: []view{{"b", latest}, {"v", `SELECT CAST(x.c AS VARCHAR) AS c, y.i * 1e-12 AS f_i FROM b x ASOF LEFT JOIN (SELECT id AS i, c AS t FROM b) y ON x.c >= y.t`}}},
 		{name: "LIMIT with OFFSET", columns: rowsOf("BIGINT"), epochs: small("1", "2", "3"),
 			views: []view{{"b", latest}, {"v", `SELECT id, c FROM b ORDER BY c DESC, id LIMIT 2 OFFSET 1`}}},
 		{name: "a filter on a struct's member", columns: rowsOf("STRUCT(x INTEGER, y VARCHAR)"), epochs: small(`{"x":1,"y":"a"}`, `{"x":2,"y":"b"}`, `{"x":null,"y":"a"}`),

@@ -173,8 +173,9 @@ func (r *seeding) kept(ctx context.Context, o compile.Stateful, old string) (*ch
 		}
 		if c.inserted = given[0]; !o.Unstable {
 			run := &keyedRun{epoch: r.epoch, k: o}
-			c.inserted, err = run.fill(o.Body, given...)
-			c.inserted = "(" + run.typed(c.inserted) + ")"
+			if c.inserted, err = run.fill(o.Body, given...); err == nil {
+				c.inserted, err = run.output(ctx, c.inserted)
+			}
 		}
 	default:
 		err = fmt.Errorf("it does not hold all its rows")
@@ -200,6 +201,9 @@ func (r *seeding) migrated(ctx context.Context, a compile.Aggregate, p evolve.Pa
 		return nil, err
 	}
 	keys, values, err := r.encodeGroups(ctx, a, now)
+	if err == nil {
+		now, err = r.canonical(ctx, a, now)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -268,3 +268,19 @@ func infinity(n int64, typ string) string {
 	}
 	return ""
 }
+
+// Alike reports a type with values that SQL takes as equal and yet shows differently: zeros and NaNs of both signs, a month and 30 days.
+func Alike(typ string) bool {
+	return strings.Contains(typ, "FLOAT") || strings.Contains(typ, "DOUBLE") || strings.Contains(typ, "INTERVAL")
+}
+
+// Telling is SQL for what tells values of a column apart that are alike; empty where equal values are the same.
+func Telling(column, typ string) string {
+	switch {
+	case typ == "FLOAT" || typ == "DOUBLE":
+		return "signbit(" + column + ")"
+	case Alike(typ):
+		return "CAST(" + column + " AS VARCHAR)"
+	}
+	return ""
+}

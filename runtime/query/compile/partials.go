@@ -3,6 +3,8 @@ package compile
 import (
 	"fmt"
 	"strings"
+
+	"github.com/streamform/streamform/runtime/query/bound"
 )
 
 // TypedPartials is SQL for an input's groups and partials, every column of the type it is remembered with.
@@ -60,6 +62,9 @@ func (a Aggregate) Differing(merged string) (is, was string) {
 	differs := []string{"NOT had"}
 	for i := range a.PartialTypes {
 		differs = append(differs, fmt.Sprintf("p%d IS DISTINCT FROM o%d", i, i))
+		if tell := bound.Telling(fmt.Sprintf("p%d", i), a.PartialTypes[i]); tell != "" {
+			differs = append(differs, tell+" IS DISTINCT FROM "+bound.Telling(fmt.Sprintf("o%d", i), a.PartialTypes[i]))
+		}
 	}
 	old := a.GroupNames()
 	for i, p := range a.PartialNames() {

@@ -42,16 +42,46 @@ func (s *splitter) join(op *bound.Op) (*bound.Op, bool, error) {
 	if op.Type == "LOGICAL_CROSS_PRODUCT" {
 		k.Detail, k.Bilinear = "cross join", true
 	}
-	if op.Type == "LOGICAL_ASOF_JOIN" {
-		k.Detail = "asof " + k.Detail
-	}
-	if err := j.body(op, k); err != nil {
-		return nil, false, err
-	}
 	tree := *op
 	tree.Children = []*bound.Op{leaf(0, left.Columns), leaf(1, right.Columns)}
+	if op.Type == "LOGICAL_ASOF_JOIN" {
+		if !slices.Contains([]string{"INNER", "LEFT", "SEMI", "ANTI"}, op.JoinType) {
+			return nil, false, bound.Unsupportedf(bound.ByJoin, "an ASOF join of type %s", op.JoinType)
+		}
+		// Of rows at one moment it gives any; what it gave is found by the left side's columns, which all have to be there.
+		k.Detail, k.Unstable, tree.LeftMap, tree.RightMap = "asof "+k.Detail, true, nil, nil
+	}
+	if err := j.body(&tree, k); err != nil {
+		return nil, false, err
+	}
 	k.Tree = &tree
-	return s.addKeyed(k)
+	out, retracts, err := s.addKeyed(k)
+	if op.Type == "LOGICAL_ASOF_JOIN" {
+		out = projected(out, append(upto(op.LeftMap, left.Columns, 0), upto(op.RightMap, right.Columns, left.Columns)...))
+	}
+	return out, retracts, err
+}
+
+// upto are the columns that a map keeps of so many, counted from a place on.
+func upto(kept []uint64, columns, from int) []int {
+	var out []int
+	for i := range columns {
+		if len(kept) == 0 {
+			out = append(out, from+i)
+		}
+	}
+	for _, k := range kept {
+		out = append(out, from+int(k))
+	}
+	return out
+}
+
+func projected(op *bound.Op, columns []int) *bound.Op {
+	out := &bound.Op{Type: "LOGICAL_PROJECTION", Children: []*bound.Op{op}}
+	for _, c := range columns {
+		out.Expressions = append(out.Expressions, bound.Ref(c))
+	}
+	return out
 }
 
 // eliminated is the relation that a correlated subquery runs over: the distinct

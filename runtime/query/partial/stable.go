@@ -7,11 +7,18 @@ import (
 )
 
 // Stable reports that an aggregate of the same rows is the same to the last bit, whatever their order. Sums
-// of DOUBLEs are not, nor is what picks one of several equal rows.
+// of DOUBLEs are not, nor is what picks one of several equal rows, or values.
 func Stable(e *bound.Expr) bool {
 	switch e.Name {
-	case "count", "count_star", "count_if", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "median", "quantile_cont", "quantile_disc", "mad", "histogram", "regr_count":
+	case "count", "count_star", "count_if", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor", "regr_count":
 		return true
+	case "min", "max", "median", "quantile_cont", "quantile_disc", "mad", "histogram":
+		of := e.Return
+		if len(e.Arguments) > 0 && e.Arguments[0].ID != "ANY" {
+			of = e.Arguments[0]
+		}
+		typ, err := of.SQL()
+		return err == nil && !bound.Alike(typ)
 	case "sum", "sum_no_overflow", "avg":
 		if len(e.Arguments) != 1 {
 			return false
@@ -22,8 +29,18 @@ func Stable(e *bound.Expr) bool {
 	return false
 }
 
-// StableWindow is stable for a window function: rows that tie in its order have equal results.
+// StableWindow is stable for a window function: rows that tie in its order have equal results. DuckDB 1.5 gives zeros back without
+// their sign where it sorts by them, which it does when there are enough rows.
 func StableWindow(e *bound.Expr) bool {
+	sorted := append([]*bound.Expr{}, e.Partitions...)
+	for _, o := range e.Orders {
+		sorted = append(sorted, o.Expression)
+	}
+	for _, by := range sorted {
+		if typ, err := by.Return.SQL(); by.Return.ID != "" && (err != nil || bound.Alike(typ)) {
+			return false
+		}
+	}
 	switch e.Type {
 	case "WINDOW_RANK", "WINDOW_RANK_DENSE", "WINDOW_PERCENT_RANK", "WINDOW_CUME_DIST":
 		return true

@@ -12,19 +12,27 @@ import (
 
 // Encoder writes rows of one record batch. A row is its columns one after the
 // other: a byte 0 for NULL, or a byte 1 and the value; fixed-width values in
-// little-endian, text and lists behind their length as a varint. Equal rows have equal bytes.
+// little-endian, text and lists behind their length as a varint. A row and its key form are of equal length.
 type Encoder struct {
 	columns []appender
 }
 
 type appender func(dst []byte, i int) []byte
 
-// NewEncoder prepares the given columns of a batch. As keys, floating-point
-// values that SQL groups together (0.0 and -0.0, every NaN) get equal bytes.
+// NewEncoder prepares the given columns of a batch: rows that are the same have equal bytes. Values keep the sign of zero and of NaN.
 func NewEncoder(batch arrow.RecordBatch, from, to int) (*Encoder, error) {
+	return newEncoder(batch, from, to, form{sameNaN64, sameNaN32})
+}
+
+// NewKeyEncoder is NewEncoder for keys: what SQL groups together has equal bytes, 0.0 and -0.0 those of 0.0, and every NaN.
+func NewKeyEncoder(batch arrow.RecordBatch, from, to int) (*Encoder, error) {
+	return newEncoder(batch, from, to, form{canonical64, canonical32})
+}
+
+func newEncoder(batch arrow.RecordBatch, from, to int, f form) (*Encoder, error) {
 	e := &Encoder{}
 	for c := from; c < to; c++ {
-		a, err := columnAppender(batch.Column(c))
+		a, err := f.columnAppender(batch.Column(c))
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", batch.ColumnName(c), err)
 		}
@@ -54,20 +62,26 @@ func nullable(a arrow.Array, value appender) appender {
 	}
 }
 
-func columnAppender(a arrow.Array) (appender, error) {
+// form is what becomes of floating-point values.
+type form struct {
+	double func(float64) float64
+	float  func(float32) float32
+}
+
+func (f form) columnAppender(a arrow.Array) (appender, error) {
 	if ext, ok := a.(array.ExtensionArray); ok {
-		return columnAppender(ext.Storage())
+		return f.columnAppender(ext.Storage())
 	}
 	switch a := a.(type) {
 	case *array.Null:
 		return func(dst []byte, _ int) []byte { return append(dst, 0) }, nil
 	case *array.Float64:
 		return nullable(a, func(dst []byte, i int) []byte {
-			return binary.LittleEndian.AppendUint64(dst, math.Float64bits(canonical64(a.Value(i))))
+			return binary.LittleEndian.AppendUint64(dst, math.Float64bits(f.double(a.Value(i))))
 		}), nil
 	case *array.Float32:
 		return nullable(a, func(dst []byte, i int) []byte {
-			return binary.LittleEndian.AppendUint32(dst, math.Float32bits(canonical32(a.Value(i))))
+			return binary.LittleEndian.AppendUint32(dst, math.Float32bits(f.float(a.Value(i))))
 		}), nil
 	case *array.Boolean:
 		return nullable(a, func(dst []byte, i int) []byte {
@@ -85,9 +99,9 @@ func columnAppender(a arrow.Array) (appender, error) {
 	case *array.LargeBinary:
 		return nullable(a, func(dst []byte, i int) []byte { return appendText(dst, a.ValueString(i)) }), nil
 	case *array.Struct:
-		return structAppender(a)
+		return f.structAppender(a)
 	case array.ListLike:
-		return listAppender(a)
+		return f.listAppender(a)
 	}
 	return fixedAppender(a)
 }
@@ -108,6 +122,21 @@ func canonical32(f float32) float32 {
 	}
 	if f != f {
 		return float32(math.NaN())
+	}
+	return f
+}
+
+// sameNaN64 keeps of a NaN its sign, which SQL shows, and not what else may lie in its bits.
+func sameNaN64(f float64) float64 {
+	if math.IsNaN(f) {
+		return math.Copysign(math.NaN(), f)
+	}
+	return f
+}
+
+func sameNaN32(f float32) float32 {
+	if f != f {
+		return float32(math.Copysign(math.NaN(), float64(f)))
 	}
 	return f
 }
@@ -136,14 +165,14 @@ func fixedAppender(a arrow.Array) (appender, error) {
 	}), nil
 }
 
-func structAppender(a *array.Struct) (appender, error) {
+func (f form) structAppender(a *array.Struct) (appender, error) {
 	fields := make([]appender, a.NumField())
-	for f := range fields {
-		in, err := columnAppender(a.Field(f))
+	for i := range fields {
+		in, err := f.columnAppender(a.Field(i))
 		if err != nil {
 			return nil, err
 		}
-		fields[f] = in
+		fields[i] = in
 	}
 	return nullable(a, func(dst []byte, i int) []byte {
 		for _, f := range fields {
@@ -153,8 +182,8 @@ func structAppender(a *array.Struct) (appender, error) {
 	}), nil
 }
 
-func listAppender(a array.ListLike) (appender, error) {
-	items, err := columnAppender(a.ListValues())
+func (f form) listAppender(a array.ListLike) (appender, error) {
+	items, err := f.columnAppender(a.ListValues())
 	if err != nil {
 		return nil, err
 	}

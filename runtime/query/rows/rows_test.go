@@ -161,13 +161,23 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-func TestEqualValuesHaveEqualBytes(t *testing.T) {
+// TestSigns: keys have the bytes of what SQL takes as equal, values keep their signs.
+func TestSigns(t *testing.T) {
 	b := array.NewFloat64Builder(memory.DefaultAllocator)
-	b.AppendValues([]float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(0xfff8000000000001)}, nil)
+	b.AppendValues([]float64{0, math.Copysign(0, -1), math.NaN(), math.Copysign(math.NaN(), -1), math.Float64frombits(0xfff8000000000004)}, nil)
 	schema := arrow.NewSchema([]arrow.Field{{Name: "f", Type: arrow.PrimitiveTypes.Float64, Nullable: true}}, nil)
-	rows := encode(t, array.NewRecordBatch(schema, []arrow.Array{b.NewArray()}, 4))
-	require.Equal(t, rows[0], rows[1])
-	require.Equal(t, rows[2], rows[3])
+	batch := array.NewRecordBatch(schema, []arrow.Array{b.NewArray()}, 5)
+	rows := encode(t, batch)
+	require.NotEqual(t, rows[0], rows[1])
+	require.NotEqual(t, rows[2], rows[3])
+	require.Equal(t, rows[3], rows[4], "no more of a NaN is kept than SQL shows")
+	e, err := NewKeyEncoder(batch, 0, 1)
+	require.NoError(t, err)
+	key := func(i int) []byte { return e.Append(nil, i) }
+	require.Equal(t, rows[0], key(0))
+	require.Equal(t, key(0), key(1))
+	require.Equal(t, key(2), key(3))
+	require.Equal(t, key(2), key(4))
 }
 
 // FuzzDamaged: a decoder reports damaged bytes, and does not fail in another way.

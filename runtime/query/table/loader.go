@@ -159,7 +159,8 @@ func AsRemembered(names, types []string) []string {
 	return out
 }
 
-// Columns says which columns of a table are encoded: the first Key of them as the key, the others as the value. They must be the table's first.
+// Columns says which columns of a table are encoded: the first Key of them as the key, in which equal values have equal bytes, the others
+// as the value, which is given back as it was. They must be the table's first.
 type Columns struct {
 	Names, Types []string
 	Key          int
@@ -172,7 +173,7 @@ func (s *Set) Encode(ctx context.Context, table string, c Columns) (keys, values
 		sql = "SELECT " + strings.Join(AsRemembered(c.Names, c.Types), ", ") + " FROM " + table
 	}
 	err = s.Batches(ctx, sql, func(b arrow.RecordBatch) error {
-		k, err := rows.NewEncoder(b, 0, c.Key)
+		k, err := rows.NewKeyEncoder(b, 0, c.Key)
 		if err != nil {
 			return err
 		}
