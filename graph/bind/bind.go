@@ -33,6 +33,7 @@ type Query struct {
 	Relations []Relation // exactly those the SQL names
 	Stream    bool       // the result must be append-only
 	Keys      []string   // declared key of a view; empty: derived
+	Full      bool       `json:",omitempty"` // the whole query is to run again each epoch
 }
 
 // Compiled is what the compiler says of a query.
@@ -91,6 +92,7 @@ type Input struct {
 	State    *state.Document                 // nil: nothing recorded; moves are made already
 	Former   map[addr.Resource]addr.Resource // what was moved since: new address → the one that queries were recorded with
 	Replace  []addr.Resource                 // sources to look at anew, though nothing changed
+	AnyCost  bool                            // views that refuse a full refresh are bound all the same
 	Compiler Compiler
 }
 

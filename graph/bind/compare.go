@@ -74,8 +74,8 @@ func sameReading(before, after []Relation) bool {
 
 // recordedQuery is the query as it was recorded, over its relations as they were recorded.
 func (b *binder) recordedQuery(prior *state.Resource) (Query, bool) {
-	sql, keys := recordedText(prior)
-	q := Query{Addr: prior.Addr, SQL: sql, Keys: keys, Stream: prior.Addr.Block == addr.Stream}
+	q := recordedText(prior)
+	q.Addr, q.Stream = prior.Addr, prior.Addr.Block == addr.Stream
 	for _, name := range prior.Relation.Reads {
 		bare, side, _ := strings.Cut(name, ".")
 		r := b.byName[strings.ToLower(bare)]
@@ -89,7 +89,7 @@ func (b *binder) recordedQuery(prior *state.Resource) (Query, bool) {
 		read.Name = name
 		q.Relations = append(q.Relations, read)
 	}
-	return q, sql != ""
+	return q, q.SQL != ""
 }
 
 // nameRecords finds recorded relations by the names that recorded queries read them by.

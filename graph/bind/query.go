@@ -6,6 +6,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/zclconf/go-cty/cty"
 
@@ -31,13 +33,13 @@ func (b *binder) query(ctx context.Context, r lang.Resource) (found, error) {
 	if !ok {
 		return out, nil
 	}
-	q := Query{Addr: r.Addr, SQL: r.SQL[i].Text, Relations: reads, Stream: r.Addr.Block == addr.Stream, Keys: textList(r.Value, "keys")}
+	q := Query{Addr: r.Addr, SQL: r.SQL[i].Text, Relations: reads, Stream: r.Addr.Block == addr.Stream, Keys: textList(r.Value, "keys"), Full: text(r.Value, "full_refresh") == "always"}
 	print, err := fingerprint(q)
 	if err != nil {
 		return found{}, err
 	}
 	if prior := b.recorded[r.Addr]; prior != nil && prior.Relation != nil && prior.Relation.Compiled == print {
-		return found{relation: prior.Relation}, nil
+		return found{relation: prior.Relation, diags: b.refused(r, prior.Relation)}, nil
 	}
 	c, err := b.in.Compiler.Compile(ctx, q)
 	if mistake, err := asMistake(err); mistake != nil || err != nil {
@@ -51,19 +53,37 @@ func (b *binder) query(ctx context.Context, r lang.Resource) (found, error) {
 		Identity: c.Identity, Operators: c.Operators, Compiled: print,
 	}
 	e, err := b.evolve(ctx, b.recorded[r.Addr], q, relation)
-	return found{relation: relation, evolution: e}, err
+	return found{relation: relation, evolution: e, diags: b.refused(r, relation)}, err
 }
 
-// recordedText reads the SQL and the declared keys out of recorded attributes; empty when they are damaged.
-func recordedText(r *state.Resource) (sql string, keys []string) {
+// refused says why a view that is to be incremental is not.
+func (b *binder) refused(r lang.Resource, is *state.Relation) diag.Diagnostics {
+	at := slices.IndexFunc(is.Operators, func(o state.Operator) bool { return o.Kind == "full_refresh" })
+	if at < 0 || b.in.AnyCost || text(r.Value, "full_refresh") != "refuse" {
+		return nil
+	}
+	place, ok := r.AttrRanges["sql"]
+	if !ok {
+		place = r.Range
+	}
+	d := diag.NewError(&place, "The view cannot be kept up to date incrementally", fmt.Sprintf(
+		"The whole query would run again in every epoch over all rows of what it reads, because of this: %s. The view says full_refresh = \"refuse\". \"streamform explain %s\" shows how to write it instead; with full_refresh = \"allow\" it runs in full.",
+		strings.TrimSuffix(is.Operators[at].Reason, "."), r.Addr))
+	d.Address, d.Context = r.Addr.String(), r.Addr.Header()
+	return diag.Diagnostics{d}
+}
+
+// recordedText reads what a query says out of recorded attributes; empty when they are damaged.
+func recordedText(r *state.Resource) (q Query) {
 	var v struct {
-		SQL  string   `json:"sql"`
-		Keys []string `json:"keys"`
+		SQL         string   `json:"sql"`
+		Keys        []string `json:"keys"`
+		FullRefresh string   `json:"full_refresh"`
 	}
 	if json.Unmarshal(r.Attributes, &v) != nil {
-		return "", nil
+		return q
 	}
-	return v.SQL, v.Keys
+	return Query{SQL: v.SQL, Keys: v.Keys, Full: v.FullRefresh == "always"}
 }
 
 // reads lists the relations that flow into a resource, each once, in the order they are written. ok is false when one
@@ -142,6 +162,14 @@ func fingerprint(q Query) (string, error) {
 	}
 	sum := sha256.Sum256(data)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// text reads a text attribute; empty when there is none.
+func text(v cty.Value, name string) string {
+	if v == cty.NilVal || v.IsNull() || !v.Type().HasAttribute(name) || v.GetAttr(name).IsNull() {
+		return ""
+	}
+	return v.GetAttr(name).AsString()
 }
 
 // textList reads a list of text attribute; nil when there is none.

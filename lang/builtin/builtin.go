@@ -51,6 +51,7 @@ func (s *Stream) Fields() []schema.Field {
 type View struct {
 	SQL            schema.SQL
 	Keys           []string
+	FullRefresh    string
 	RollbackWindow schema.Duration
 	Trigger        schema.Ref
 	Description    string
@@ -79,6 +80,8 @@ func (v *View) Fields() []schema.Field {
 		sqlField(&v.SQL),
 		schema.Optional("keys", &v.Keys, "Columns that identify a row, where the SQL does not show them; a second row with the same values is a data failure.",
 			schema.OnChange(schema.CostRebuild), schema.Check(namesOnce)),
+		schema.Optional("full_refresh", &v.FullRefresh, "What happens when the SQL cannot be kept up to date incrementally: allow, which also holds without the attribute, runs the whole query again in each epoch, and explain says why; refuse makes that an error of the plan. always runs the whole query, whatever it is.",
+			schema.OneOf("allow", "refuse", "always"), schema.OnChange(schema.CostInPlace)),
 		rollbackField(&v.RollbackWindow),
 		triggerField(&v.Trigger),
 		descriptionField(&v.Description),

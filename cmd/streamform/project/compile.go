@@ -114,7 +114,7 @@ func (c *compiler) program(ctx context.Context, q bind.Query) (*query.Program, e
 }
 
 func queryOf(q bind.Query) query.Query {
-	out := query.Query{SQL: q.SQL, Stream: q.Stream, Keys: q.Keys}
+	out := query.Query{SQL: q.SQL, Stream: q.Stream, Keys: q.Keys, Full: q.Full}
 	for _, r := range q.Relations {
 		out.Relations = append(out.Relations, query.Relation{Name: r.Name, Columns: r.Columns, AppendOnly: r.AppendOnly, Key: r.Key, Identity: r.Identity})
 	}

@@ -98,7 +98,7 @@ func (p *Project) Explain(ctx context.Context, r ExplainRequest) (out Explained,
 	}
 	document, moves, more := plan.Move(p.config, document)
 	ds = append(ds, more...)
-	b, more, err := p.bind(ctx, p.scratchSampler(), uncompiled(document), binding{former: moves.Former})
+	b, more, err := p.bind(ctx, p.scratchSampler(), uncompiled(document), binding{former: moves.Former, anyCost: true})
 	ds = append(ds, more...)
 	if err != nil || ds.Failed() {
 		return out, ds, err

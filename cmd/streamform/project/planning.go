@@ -92,6 +92,7 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 type binding struct {
 	former  map[addr.Resource]addr.Resource // what was moved: new address → the one that records may name
 	replace []addr.Resource                 // sources to look at anew
+	anyCost bool                            // views that refuse a full refresh are bound all the same
 }
 
 // bind builds the graph of the loaded configuration and binds its relations against
@@ -111,7 +112,7 @@ func (p *Project) bind(ctx context.Context, sample sampler, recorded *state.Docu
 		return bound{}, ds, err
 	}
 	compiler := &compiler{query: c, sample: sample, definition: p.definition, env: env, programs: map[addr.Resource]*query.Program{}}
-	result, more, err := bind.Bind(ctx, bind.Input{Config: p.config, Graph: g, State: recorded, Former: o.former, Replace: o.replace, Compiler: compiler})
+	result, more, err := bind.Bind(ctx, bind.Input{Config: p.config, Graph: g, State: recorded, Former: o.former, Replace: o.replace, AnyCost: o.anyCost, Compiler: compiler})
 	ds = append(ds, more...)
 	if err != nil {
 		more, err := findings(p.config, err)

@@ -103,13 +103,14 @@ func (s *scene) add(name string) string {
 	}
 	q := query.Query{}
 	var value struct {
-		SQL  string   `json:"sql"`
-		Keys []string `json:"keys"`
+		SQL         string   `json:"sql"`
+		Keys        []string `json:"keys"`
+		FullRefresh string   `json:"full_refresh"`
 	}
 	if err := json.Unmarshal(r.Attributes, &value); err != nil {
 		return fmt.Sprintf("the attributes of %s cannot be read", r.Addr)
 	}
-	q.SQL, q.Keys = value.SQL, value.Keys
+	q.SQL, q.Keys, q.Full = value.SQL, value.Keys, value.FullRefresh == "always"
 	for _, read := range r.Relation.Reads {
 		if why := s.add(read); why != "" {
 			return why

@@ -126,6 +126,7 @@ type Wanted struct {
 	Interval       string   `json:"interval"`
 	Paused         bool     `json:"paused"`
 	RollbackWindow string   `json:"rollback_window"`
+	FullRefresh    string   `json:"full_refresh"`
 }
 
 // Wanted reads a generation's value.

@@ -170,7 +170,7 @@ func Asked(n *catalog.Network, a addr.Resource, of World) (query.Query, error) {
 	if err != nil {
 		return query.Query{}, fmt.Errorf("reading %s: %w", a, err)
 	}
-	q := query.Query{SQL: want.SQL, Stream: a.Block == addr.Stream, Keys: want.Keys}
+	q := query.Query{SQL: want.SQL, Stream: a.Block == addr.Stream, Keys: want.Keys, Full: want.FullRefresh == "always"}
 	for _, name := range g.Relation.Reads {
 		bare, side, _ := strings.Cut(name, ".")
 		in, ok := n.ByName[strings.ToLower(bare)]

@@ -191,7 +191,7 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 	if err := b.declare(s.Names(), q.Relations); err != nil {
 		return nil, err
 	}
-	p := &Program{SQL: q.SQL, Body: s.Body, Reads: b.reads, Stream: q.Stream, Temporal: len(clock.places) > 0}
+	p := &Program{SQL: q.SQL, Body: s.Body, Reads: b.reads, Stream: q.Stream, full: q.Full, Temporal: len(clock.places) > 0}
 	if p.Temporal {
 		if err := b.check(q.SQL); err != nil { // its places are those of the text as written
 			return nil, err

@@ -42,6 +42,7 @@ type Program struct {
 	Used map[string]map[string]bool
 
 	identities map[string]string // leaf → Relation.Identity
+	full       bool              // Query.Full
 }
 
 // aggregate is a logical aggregate with the types DuckDB gives its columns.
@@ -82,7 +83,7 @@ func (p *Program) build(b *binding, doc []byte) error {
 		}
 	}
 	p.Steps, p.Final = nil, ""
-	if op, err := bound.Decode(doc); err == nil && logical.Linear(op) && allAppend && len(p.Reads) > 0 {
+	if op, err := bound.Decode(doc); err == nil && !p.full && logical.Linear(op) && allAppend && len(p.Reads) > 0 {
 		p.Linear, p.AppendOnly = true, true
 		p.describeLinear("filters and expressions, as written")
 		return nil
@@ -94,6 +95,9 @@ func (p *Program) build(b *binding, doc []byte) error {
 }
 
 func (p *Program) incremental(b *binding, doc []byte) error {
+	if p.full && !p.Temporal {
+		return &bound.Unsupported{Reason: "its view asks for it"}
+	}
 	op, err := bound.Decode(doc)
 	if err != nil {
 		return err

@@ -18,6 +18,7 @@ type Query struct {
 	Relations []Relation // all that could be read; those not read cost nothing
 	Stream    bool       // the result must be append-only; an *Error explains when it cannot be
 	Keys      []string   // declared key of a view; empty: derived
+	Full      bool       // the whole query runs again each epoch, also where it could be incremental; not with Stream
 }
 
 // Operator is one step of a program, for explain and for plan.
