@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/streamform/streamform/runtime/batch"
 	"github.com/stretchr/testify/require"
 )
 
@@ -82,7 +81,9 @@ func TestOneOfEqual(t *testing.T) {
 	for _, first := range []string{"-0.0", "0.0"} {
 		for _, threads := range []int{1, 2} {
 			l.restart(threads)
-			w := &world{t: t, dir: l.dir, engine: l.engine, oracle: l.oracle, memories: map[string]*memory{}, scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: rowsOf("DOUBLE"), OnMalformed: "quarantine"}}
+			w := newWorldBeside(t, rowsOf("DOUBLE"), l.oracle)
+			require.NoError(t, w.engine.Close())
+			w.engine, w.dir = l.engine, l.dir
 			sqls := map[string]string{"grouped": `SELECT c, count(*) AS n FROM t GROUP BY c`, "distinct_rows": `SELECT DISTINCT [c] AS c, 1 AS n FROM t`,
 				"listed": `SELECT c, len(list(id)) AS n FROM t GROUP BY c`, "met": `SELECT c, 1 AS n FROM t INTERSECT SELECT c, 1 FROM t`}
 			for name, sql := range sqls {
