@@ -114,6 +114,8 @@ type Stager interface {
 	Copy(ctx context.Context, query, path string, format batch.Format) (Written, error)
 	// Query returns the rows of a small result as text, NULL as nil.
 	Query(ctx context.Context, query string) ([][]*string, error)
+	// Hold runs a query once, and returns what stands after FROM to read its rows, during this Stage, as often as needed.
+	Hold(ctx context.Context, query string) (string, error)
 }
 
 // Written describes one file that Copy wrote.

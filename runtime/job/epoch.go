@@ -122,6 +122,7 @@ type nothing struct{}
 func (nothing) Get(keys [][]byte) ([][]byte, error)      { return make([][]byte, len(keys)), nil }
 func (nothing) Scan(func(key, value []byte) error) error { return nil }
 func (nothing) Blocks(func(block []byte) error) error    { return nil }
+func (nothing) Pieces(names [][]byte) ([][]byte, error)  { return make([][]byte, len(names)), nil }
 
 type deliverFunc = func(ctx context.Context, change batch.Change, counts batch.Counts, s *query.Stager) error
 
@@ -174,6 +175,8 @@ func (s stager) Copy(ctx context.Context, q, path string, format batch.Format) (
 func (s stager) Query(ctx context.Context, q string) ([][]*string, error) {
 	return s.engine.Query(ctx, q)
 }
+
+func (s stager) Hold(ctx context.Context, q string) (string, error) { return s.engine.Hold(ctx, q) }
 
 // commit decides a computed epoch: one synced batch. admit adds what belongs to the positions it moved.
 func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
@@ -249,6 +252,9 @@ func (o *outcome) remember(b *store.Batch) error {
 			}
 			for _, block := range m.Blocks {
 				b.AppendBlock(table, block)
+			}
+			for _, p := range m.Pieces {
+				b.PutPiece(table, p.Name, p.Value)
 			}
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/stage"
 	"github.com/streamform/streamform/runtime/query/table"
@@ -45,7 +46,7 @@ type epoch struct {
 // operators remember. Nothing outside the engine changes but files that Deliver stages.
 func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 	ep := &epoch{Engine: e, work: w, changes: map[string]*change{}, readers: map[string]int{}, meter: newMeter(w),
-		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}, Due: map[string]int64{}}}
+		result: &Result{Relations: map[string]batch.Counts{}, Remember: map[string][]Remember{}, Due: map[string]int64{}, Taken: map[string]*evolve.Taken{}}}
 	small := w.small(e.options.Small)
 	err := e.use(ctx, small)
 	if err == nil {
@@ -248,7 +249,7 @@ func (ep *epoch) deliver(ctx context.Context, relation string, fn func(context.C
 	if c == nil || c.counts == (batch.Counts{}) {
 		return nil
 	}
-	st := stage.New(ep.Conn)
+	st := stage.New(ep.Set)
 	err := fn(ctx, batch.Change{Columns: c.columns, Inserted: c.inserted, Deleted: c.deleted}, c.counts, st)
 	if err != nil {
 		return err

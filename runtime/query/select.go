@@ -284,5 +284,5 @@ func (e *Engine) load(ctx context.Context, h Held, fn func(context.Context, batc
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", h.Relation, err)
 	}
-	return fn(ctx, batch.Change{Columns: h.Program.Columns, Inserted: table}, batch.Counts{Inserted: n}, stage.New(e.Conn))
+	return fn(ctx, batch.Change{Columns: h.Program.Columns, Inserted: table}, batch.Counts{Inserted: n}, stage.New(e.Set))
 }

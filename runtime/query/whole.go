@@ -10,7 +10,7 @@ import (
 
 // Nothing runs fn on a change of no rows: for a sink all of whose content is taken away.
 func (e *Engine) Nothing(ctx context.Context, columns batch.Schema, fn func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error) error {
-	return fn(ctx, batch.Change{Columns: columns, Inserted: emptyRows(columns)}, batch.Counts{}, stage.New(e.Conn))
+	return fn(ctx, batch.Change{Columns: columns, Inserted: emptyRows(columns)}, batch.Counts{}, stage.New(e.Set))
 }
 
 // whole makes everything a view holds its change.

@@ -99,6 +99,9 @@ func (s *Stager) Query(ctx context.Context, query string) ([][]*string, error) {
 	return out, rows.Err()
 }
 
+// Hold leaves the query to be run where it is read.
+func (s *Stager) Hold(_ context.Context, query string) (string, error) { return "(" + query + ")", nil }
+
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -119,3 +119,10 @@ func (f *failingStager) Query(ctx context.Context, query string) ([][]*string, e
 	}
 	return f.Stager.Query(ctx, query)
 }
+
+func (f *failingStager) Hold(ctx context.Context, query string) (string, error) {
+	if err := f.fail(); err != nil {
+		return "", err
+	}
+	return f.Stager.Hold(ctx, query)
+}

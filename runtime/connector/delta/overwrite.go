@@ -69,12 +69,12 @@ func (t *target) patch(ctx context.Context, tx *deltalake.Transaction, d differe
 		return t.write(ctx, tx, d.gained)
 	}
 	t.delivery.Key = nil // rows that somebody else has changed may share a key
-	touched, err := t.locate(ctx, d.lost)
+	found, err := t.locate(ctx, d.lost)
 	if err != nil {
 		return err
 	}
-	t.remove(tx, touched)
-	kept, err := t.kept(ctx, d.lost, touched)
+	t.remove(tx, found.touched)
+	kept, err := t.kept(ctx, d.lost, found)
 	if err != nil {
 		return err
 	}

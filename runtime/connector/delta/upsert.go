@@ -29,66 +29,105 @@ func (t *target) upsert(ctx context.Context) (*deltalake.Transaction, error) {
 	if err != nil {
 		return nil, err
 	}
-	touched, err := t.locate(ctx, deleted)
+	found, err := t.locate(ctx, deleted)
 	if err != nil {
 		return nil, err
 	}
 	tx := t.transaction("MERGE", nil)
 	tx.ReadWholeTable = true
-	t.remove(tx, touched)
-	kept, err := t.kept(ctx, deleted, touched)
+	t.remove(tx, found.touched)
+	kept, err := t.kept(ctx, deleted, found)
 	if err != nil {
 		return nil, err
 	}
 	return tx, t.write(ctx, tx, kept+" UNION ALL "+inserted)
 }
 
+// located is where the rows taken back are.
+type located struct {
+	touched []action.Add // files that hold some
+	// Relations that are held, where the files that might have some are small: all rows of these, and the places of the ones taken back.
+	held, matched string
+}
+
+// mostHeld bounds the bytes of files whose rows are held while the ones taken back are looked for and left out.
+const mostHeld = 1 << 20
+
+func (t *target) hold(ctx context.Context, query string) (string, error) {
+	relation, err := t.stager.Hold(ctx, query)
+	if err != nil {
+		return "", fmt.Errorf("reading the Delta table %s: %w", t.dir, err)
+	}
+	return relation, nil
+}
+
+// search is a query for the places of the rows taken back, and one for all rows of the files they may be in.
+func (t *target) search(ctx context.Context, deleted string, files []action.Add, out *located) (matches, scan string, err error) {
+	if scan, err = t.places(ctx, files); err != nil {
+		return "", "", err
+	}
+	var bytes int64
+	for _, f := range files {
+		bytes += f.Size
+	}
+	if bytes > mostHeld {
+		return t.matches(deleted, scan), scan, nil
+	}
+	if out.held, err = t.hold(ctx, scan); err != nil {
+		return "", "", err
+	}
+	scan = "SELECT * FROM " + out.held
+	if out.matched, err = t.hold(ctx, t.matches(deleted, scan)); err != nil {
+		return "", "", err
+	}
+	return "SELECT * FROM " + out.matched, scan, nil
+}
+
 // locate finds the files that hold the rows taken back. Each must be there, and with a key once.
-func (t *target) locate(ctx context.Context, deleted string) ([]action.Add, error) {
+func (t *target) locate(ctx context.Context, deleted string) (out located, err error) {
 	ranges, err := t.ranges(ctx, deleted)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	candidates := deltalake.Prune(t.snap, ranges)
 	if len(candidates) == 0 {
-		return nil, t.missing(ctx, deleted)
+		return out, t.missing(ctx, deleted)
 	}
-	scan, err := t.places(ctx, candidates)
+	matches, scan, err := t.search(ctx, deleted, candidates, &out)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
-	found, err := t.stager.Query(ctx, "SELECT "+columns.Identifier(fileColumn)+", count(*) FROM ("+t.matches(deleted, scan)+") GROUP BY ALL")
+	found, err := t.stager.Query(ctx, "SELECT "+columns.Identifier(fileColumn)+", count(*) FROM ("+matches+") GROUP BY ALL")
 	if err != nil {
-		return nil, fmt.Errorf("locating rows in %s: %w", t.dir, err)
+		return out, fmt.Errorf("locating rows in %s: %w", t.dir, err)
 	}
 	byPath := map[string]action.Add{}
 	for _, f := range candidates {
 		path, err := deltalake.FilePath(t.dir, f)
 		if err != nil {
-			return nil, fmt.Errorf("locating rows in %s: %w", t.dir, err)
+			return out, fmt.Errorf("locating rows in %s: %w", t.dir, err)
 		}
 		byPath[path] = f
 	}
-	var touched []action.Add
 	var rows int64
 	for _, r := range found {
 		file, ok := byPath[*r[0]]
 		n, err := strconv.ParseInt(*r[1], 10, 64)
 		if !ok || err != nil {
-			return nil, fmt.Errorf("locating rows in %s: unexpected answer %s, %s", t.dir, *r[0], *r[1])
+			return out, fmt.Errorf("locating rows in %s: unexpected answer %s, %s", t.dir, *r[0], *r[1])
 		}
-		touched, rows = append(touched, file), rows+n
+		out.touched, rows = append(out.touched, file), rows+n
 	}
-	slices.SortFunc(touched, func(a, b action.Add) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(out.touched, func(a, b action.Add) int { return strings.Compare(a.Path, b.Path) })
 	switch want := t.delivery.Counts.Deleted; {
 	case rows < want:
-		return nil, t.missing(ctx, t.unmatched(deleted, scan))
+		return out, t.missing(ctx, t.unmatched(deleted, scan))
 	case rows > want:
-		return nil, &connector.UserError{Summary: "The Delta table holds a key twice",
+		return out, &connector.UserError{Summary: "The Delta table holds a key twice",
 			Detail: fmt.Sprintf("Epoch %d of %s takes back %d rows by %s, and the table at %s holds %d such rows: something else has changed it. Let nothing else write to it, and apply the sink again with -replace to write it anew.",
 				t.delivery.Epoch, t.delivery.Sink, want, strings.Join(t.delivery.Key, ", "), t.dir, rows)}
 	}
-	return touched, nil
+	return out, nil
 }
 
 // ranges says between which values the rows taken back lie, so that statistics can rule files out.
@@ -196,11 +235,15 @@ func (t *target) unmatched(deleted, scan string) string {
 }
 
 // kept is a query for the rows of the touched files that stay.
-func (t *target) kept(ctx context.Context, deleted string, touched []action.Add) (string, error) {
-	scan, err := t.places(ctx, touched)
-	if err != nil {
-		return "", err
+func (t *target) kept(ctx context.Context, deleted string, found located) (string, error) {
+	file, row := columns.Identifier(fileColumn), columns.Identifier(rowColumn)
+	scan, matches := "SELECT * FROM "+found.held+" WHERE "+file+" IN (SELECT "+file+" FROM "+found.matched+")", "SELECT * FROM "+found.matched
+	if found.held == "" {
+		var err error
+		if scan, err = t.places(ctx, found.touched); err != nil {
+			return "", err
+		}
+		matches = t.matches(deleted, scan)
 	}
-	return fmt.Sprintf("SELECT k.* EXCLUDE (%[1]s, %[2]s) FROM (%[3]s) k ANTI JOIN (%[4]s) m ON k.%[1]s = m.%[1]s AND k.%[2]s = m.%[2]s",
-		columns.Identifier(fileColumn), columns.Identifier(rowColumn), scan, t.matches(deleted, scan)), nil
+	return fmt.Sprintf("SELECT k.* EXCLUDE (%[1]s, %[2]s) FROM (%[3]s) k ANTI JOIN (%[4]s) m ON k.%[1]s = m.%[1]s AND k.%[2]s = m.%[2]s", file, row, scan, matches), nil
 }

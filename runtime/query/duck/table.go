@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"unsafe"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -78,6 +79,25 @@ func (t *Table) Batches(fn func(arrow.RecordBatch) error) error {
 	return nil
 }
 
+// Texts are the rows of a table whose columns are all VARCHAR, NULL as nil.
+func (t *Table) Texts() ([][]*string, error) {
+	var out [][]*string
+	err := t.Batches(func(b arrow.RecordBatch) error {
+		for i := range int(b.NumRows()) {
+			row := make([]*string, b.NumCols())
+			for j, column := range b.Columns() {
+				if !column.IsNull(i) {
+					text := strings.Clone(column.ValueStr(i))
+					row[j] = &text
+				}
+			}
+			out = append(out, row)
+		}
+		return nil
+	})
+	return out, err
+}
+
 // Integers visits a BIGINT column without NULLs.
 func (t *Table) Integers(column int, fn func(n int64)) {
 	for _, chunk := range t.chunks {
@@ -114,10 +134,13 @@ var ErrTooMany = errors.New("the result has too many rows to be kept as vectors"
 type Keeping struct {
 	Slot int
 	SQL  string
-	// Columns is set for a text that will not be run again: the names and types of its columns, which tell its layout.
+	// Columns is set for a text that will not be run again: the names and types of its columns, which tell its layout, or Unknown.
 	Columns string
 	Most    int64 // rows; more are ErrTooMany
 }
+
+// Unknown are the columns of a text that is not run again where nobody knows them.
+const Unknown = "?"
 
 // Keep runs one query and keeps its rows in a slot, where they stay until Clear. Its plan is kept too, and
 // used when the same text is run again.
@@ -226,6 +249,9 @@ func (c *Conn) layoutOf(s mapping.PreparedStatement, columns string) (*layout, e
 		return nil, fmt.Errorf("describing rows: %w", err)
 	}
 	l.schema = schema
+	if columns == Unknown {
+		columns = schema.String()
+	}
 	if known, ok := c.named[columns]; ok && columns != "" && known.schema.Equal(schema) {
 		l.free()
 		return known, nil

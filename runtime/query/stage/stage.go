@@ -4,6 +4,7 @@ package stage
 import (
 	"context"
 	"database/sql/driver"
+	"errors"
 	"fmt"
 	"os"
 	"strings"
@@ -11,18 +12,18 @@ import (
 	"github.com/duckdb/duckdb-go/v2"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
-	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/table"
 )
 
 // Stager runs the statements a sink needs while a change can be read. It is connector.Stager's implementation,
 // valid during the Deliver call that received it.
 type Stager struct {
-	conn  *duck.Conn
+	set   *table.Set
 	first int64 // rows of the first Copy; -1 before it
 }
 
 // New makes a stager for one Deliver call.
-func New(conn *duck.Conn) *Stager { return &Stager{conn: conn, first: -1} }
+func New(set *table.Set) *Stager { return &Stager{set: set, first: -1} }
 
 // Copied is how many rows the first Copy wrote; -1 when there was none.
 func (s *Stager) Copied() int64 { return s.first }
@@ -35,8 +36,32 @@ type Written struct {
 	Columns map[string]map[string]string // Parquet: quoted dotted column path → statistic → text, as RETURN_STATS gives it
 }
 
-// Copy runs COPY (query) TO path.
+// Copy runs COPY (query) TO path. The few rows of a small epoch are written without it.
 func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Format) (Written, error) {
+	out, err := s.copy(ctx, query, path, format)
+	if err == nil && s.first < 0 {
+		s.first = out.Rows
+	}
+	return out, err
+}
+
+func (s *Stager) copy(ctx context.Context, query, path string, format batch.Format) (Written, error) {
+	if !s.set.Small || format.Name != "parquet" {
+		return s.copyByStatement(ctx, query, path, format)
+	}
+	rows, err := s.set.Result(ctx, query)
+	switch {
+	case errors.Is(err, table.ErrTooMany):
+		return s.copyByStatement(ctx, query, path, format)
+	case err != nil:
+		return Written{}, fmt.Errorf("writing %s: %w", path, err)
+	case !few(rows, format):
+		return s.copyByStatement(ctx, "FROM "+rows.Name(), path, format)
+	}
+	return writeFew(rows, path)
+}
+
+func (s *Stager) copyByStatement(ctx context.Context, query, path string, format batch.Format) (Written, error) {
 	options := []string{"FORMAT " + format.Name}
 	if format.Name == "parquet" { // the other formats have no statistics
 		options = append(options, "RETURN_STATS")
@@ -46,7 +71,7 @@ func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Form
 	}
 	out := Written{Path: path, Columns: map[string]map[string]string{}}
 	sql := "COPY (" + query + ") TO " + bound.Text(path) + " (" + strings.Join(options, ", ") + ")"
-	err := s.conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
+	err := s.set.Conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
 		for i, name := range columns {
 			switch name {
 			case "count", "Count":
@@ -68,9 +93,6 @@ func (s *Stager) Copy(ctx context.Context, query, path string, format batch.Form
 			return Written{}, fmt.Errorf("writing %s: %w", path, err)
 		}
 		out.Bytes = info.Size()
-	}
-	if s.first < 0 {
-		s.first = out.Rows
 	}
 	return out, nil
 }
@@ -106,5 +128,20 @@ func number(v driver.Value) int64 {
 
 // Query returns a small result as text, NULL as nil.
 func (s *Stager) Query(ctx context.Context, query string) ([][]*string, error) {
-	return s.conn.Text(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM ("+query+")")
+	sql := "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (" + query + ")"
+	if s.set.Small {
+		rows, err := s.set.Result(ctx, sql)
+		if err == nil {
+			return rows.Texts()
+		}
+		if !errors.Is(err, table.ErrTooMany) {
+			return nil, err
+		}
+	}
+	return s.set.Conn.Text(ctx, sql)
+}
+
+// Hold runs a query once, and returns what stands after FROM to read its rows as often as needed.
+func (s *Stager) Hold(ctx context.Context, query string) (string, error) {
+	return s.set.Hold(ctx, query)
 }

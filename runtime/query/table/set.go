@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
@@ -27,6 +28,8 @@ type Set struct {
 	made        bool                   // something was made in the database outside of a transaction
 	doubted     bool                   // a statement has failed: the database may be at its end
 	bound       map[string]string      // names that are views in the database: SQL
+	seen        map[uint64]bool        // hashes, by seed, of the texts that were run once
+	seed        maphash.Seed
 }
 
 // mostRows is how many rows a table held as vectors has at most.
@@ -34,7 +37,7 @@ const mostRows = 1 << 20
 
 // NewSet starts a set without tables.
 func NewSet(c *duck.Conn) *Set {
-	return &Set{Conn: c, kept: map[string]*duck.Table{}, bound: map[string]string{}}
+	return &Set{Conn: c, kept: map[string]*duck.Table{}, bound: map[string]string{}, seen: map[uint64]bool{}, seed: maphash.MakeSeed()}
 }
 
 // Begin starts an epoch. What goes on after a failed statement does without a transaction, in which a failure ends all.
@@ -106,8 +109,8 @@ func (s *Set) MakeOnce(ctx context.Context, sql, columns string) (string, error)
 }
 
 func (s *Set) make(ctx context.Context, sql, columns string) (string, error) {
-	if columns == "" && strings.Contains(sql, "ASOF") {
-		columns = sql // DuckDB 1.5 cannot run the plan of an ASOF join again
+	if columns == "" && onlyOnce(sql) {
+		columns = sql
 	}
 	if s.Small {
 		s.slot++
@@ -124,6 +127,9 @@ func (s *Set) make(ctx context.Context, sql, columns string) (string, error) {
 	name := s.name()
 	return name, s.Conn.Exec(ctx, "CREATE TABLE "+name+" AS "+sql)
 }
+
+// onlyOnce reports whether DuckDB 1.5 cannot run a text's plan again: that of an ASOF join.
+func onlyOnce(sql string) bool { return strings.Contains(sql, "ASOF") }
 
 // Empty makes a table in the database, to insert into.
 func (s *Set) Empty(ctx context.Context, columns string) (string, error) {
