@@ -134,7 +134,8 @@ func (e *edit) run(t *testing.T, p *project) {
 	if e.rows.planned {
 		return
 	}
-	p.must("apply", "-auto-approve", "saved")
+	did := p.must("apply", "-auto-approve", "-json", "saved")
+	asPlanned(t, saved.Plan, did)
 	e.checkRows(t, p, before)
 	feed(t, p, e.rows.feed)
 	p.must("run", "-once")

@@ -16,6 +16,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/runtime/query/logical"
 	remember "github.com/streamform/streamform/runtime/query/memory"
+	"github.com/streamform/streamform/runtime/query/memory/inmap"
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,7 +44,7 @@ func newLife(t testing.TB) *life {
 // begin forgets everything, and makes b, w and v anew.
 func (l *life) begin(seed uint64, sql string) {
 	l.random, l.files = rand.New(rand.NewPCG(seed, 7)), nil
-	l.relations, l.memories = nil, map[string]*memory{}
+	l.relations, l.memories = nil, map[string]*inmap.Memory{}
 	require.NoError(l.t, l.plain.Exec(l.t.Context(), "DELETE FROM t"))
 	l.add("b", "SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY id ORDER BY seq DESC) = 1")
 	l.add("w", "SELECT k, v // 3 AS q, count(*) AS n, sum(d) AS s FROM b GROUP BY ALL")
@@ -79,7 +80,30 @@ func (l *life) feed() {
 func (l *life) edit(sql string) evolve.Evolution {
 	e, err := l.Edit(l.t.Context(), sql)
 	require.NoError(l.t, err, "%s\n%+v", sql, e)
-	return e
+	l.asForeseen(sql, e)
+	return e.Evolution
+}
+
+// asForeseen compares what was done for each operator, and how many rows were read, with what the comparison of the queries foretold.
+func (l *life) asForeseen(sql string, e Edited) {
+	l.t.Helper()
+	if e.Taken == nil {
+		require.Nil(l.t, e.Carry, sql)
+		return
+	}
+	require.Equal(l.t, e.Class, e.Taken.Class(), "%s: %s", sql, e.Reason)
+	fates := map[string]evolve.FateKind{}
+	for _, f := range e.Operators {
+		if f.Fate != evolve.Dropped {
+			fates[f.Name] = f.Fate
+		}
+	}
+	made := map[string]evolve.FateKind{}
+	for _, m := range e.Taken.Operators {
+		made[m.Operator] = m.Fate
+	}
+	require.Equal(l.t, fates, made, sql)
+	require.Equal(l.t, e.Foreseen, e.Taken.Rows()+e.Views, "%s: rows read", sql)
 }
 
 // check compares v with plain DuckDB.
@@ -93,7 +117,7 @@ func (l *life) check(sql string) {
 // NULL, and the last digits of a variance hang on the order of the rows.
 func (l *life) sameAsReplay(sql string) {
 	l.t.Helper()
-	fresh := &Run{engine: l.engine, memories: map[string]*memory{}}
+	fresh := &Run{engine: l.engine, memories: map[string]*inmap.Memory{}}
 	work := query.Work{Inputs: []query.Input{{Relation: "t", Epoch: 1, Files: l.files,
 		Scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: l.options.Sources[0].Columns, OnMalformed: "quarantine"}}}}
 	for _, rel := range l.relations {
@@ -102,7 +126,7 @@ func (l *life) sameAsReplay(sql string) {
 	result, err := l.engine.Run(context.Background(), work)
 	require.NoError(l.t, err)
 	for _, m := range result.Remember["v"] {
-		fresh.memoryOf("v", m.Operator).keep(m)
+		fresh.memoryOf("v", m.Operator).Keep(m)
 	}
 	p := l.relations[len(l.relations)-1].Program
 	for _, o := range p.Operators {
@@ -121,16 +145,17 @@ func (l *life) sameAsReplay(sql string) {
 }
 
 // contents is what a memory holds, rows by key in whatever chunks they lie.
-func contents(t testing.TB, m *memory, keyed bool) []string {
+func contents(t testing.TB, m *inmap.Memory, keyed bool) []string {
 	if m == nil {
 		return nil
 	}
 	var out []string
-	for key, value := range m.rows {
+	require.NoError(t, m.Scan(func(key, value []byte) error {
 		if !keyed || key[0] == 0xff {
 			out = append(out, fmt.Sprintf("%x=%x", key, value))
 		}
-	}
+		return nil
+	}))
 	for prefix := range byte(3) {
 		if !keyed {
 			break

@@ -12,6 +12,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/memory/inmap"
 )
 
 // Source is a relation read from files of JSON lines.
@@ -44,14 +45,14 @@ type Run struct {
 	engine    *query.Engine
 	plain     *duck.Conn
 	relations []*Relation
-	memories  map[string]*memory
+	memories  map[string]*inmap.Memory
 	streams   map[string][][]string // what streams have emitted
 	ordinal   int64
 }
 
 // Open starts both sides.
 func Open(ctx context.Context, o Options) (*Run, error) {
-	r := &Run{options: o, memories: map[string]*memory{}, streams: map[string][][]string{}}
+	r := &Run{options: o, memories: map[string]*inmap.Memory{}, streams: map[string][][]string{}}
 	err := r.open(ctx)
 	if err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -142,7 +143,7 @@ func (r *Run) Program(relation string) (*query.Program, error) {
 func (r *Run) Memory(relation string) (keys int, bytes int64) {
 	for id, m := range r.memories {
 		if strings.HasPrefix(id, relation+"/") {
-			k, b := m.size()
+			k, b := m.Size()
 			keys, bytes = keys+k, bytes+b
 		}
 	}
@@ -153,10 +154,10 @@ func (r *Run) memory(relation string) func(string) query.Memory {
 	return func(operator string) query.Memory { return r.memoryOf(relation, operator) }
 }
 
-func (r *Run) memoryOf(relation, operator string) *memory {
+func (r *Run) memoryOf(relation, operator string) *inmap.Memory {
 	id := relation + "/" + operator
 	if r.memories[id] == nil {
-		r.memories[id] = &memory{rows: map[string][]byte{}}
+		r.memories[id] = inmap.New()
 	}
 	return r.memories[id]
 }
@@ -214,7 +215,7 @@ func (r *Run) Epoch(ctx context.Context, files map[string]string) (time.Duration
 	}
 	for relation, list := range result.Remember {
 		for _, m := range list {
-			r.memoryOf(relation, m.Operator).keep(m)
+			r.memoryOf(relation, m.Operator).Keep(m)
 		}
 	}
 	return took, r.read(ctx, files)

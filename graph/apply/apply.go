@@ -30,6 +30,7 @@ type Progress struct {
 	Pipeline   string
 	Relation   addr.Resource // what is being computed; zero: the pipeline as a whole
 	Rows       int64
+	HeldRows   int64 // read of what the runtime holds
 	Bytes      int64
 	TotalBytes int64
 	Files      int64
@@ -57,6 +58,7 @@ type SourceSummary struct {
 type RelationSummary struct {
 	Addr addr.Resource
 	Rows int64 // rows of a view as it stands; rows a stream emitted
+	Work
 }
 
 // SinkSummary is what one sink was given.
@@ -64,6 +66,15 @@ type SinkSummary struct {
 	Addr    addr.Resource
 	Rows    int64          // rows written
 	Receipt map[string]any // what the sink says about its last delivery
+	Work
+}
+
+// Work is what a new generation was really computed from. Zero: nothing was computed anew.
+type Work struct {
+	Class     plan.Class  // Migrate, RebuildFromState or ReplayFromSource
+	Operators []plan.Fate // Name and Fate of those that hold something, of a query that took over keyed data
+	HeldRows  int64       // rows and groups that were read of what the runtime holds
+	ReadRows  int64       // rows that were read of sources; what is computed together shares them
 }
 
 // Hooks are told of each step as it happens, in the order it happens. Nil ones are skipped.

@@ -17,6 +17,9 @@ type Evolution struct {
 	// Carry is what the runtime does to get the new keyed data from the old, in the words of the query engine; nil
 	// where everything is computed anew.
 	Carry json.RawMessage `json:"carry,omitempty"`
+	// HeldRows is how many rows and groups of what the runtime holds the carry reads; 0 where everything is handed over as it
+	// is, or nobody asked.
+	HeldRows int64 `json:"held_rows,omitempty"`
 }
 
 // Fate is what becomes of one operator.

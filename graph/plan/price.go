@@ -45,16 +45,18 @@ func (m *maker) rate(a, source addr.Resource) Rate {
 }
 
 // heldPrice counts the rows that the runtime holds and that a change is computed from: its own for what is
-// carried over, else those of the views it reads. Nil when nobody knows.
+// carried over, else those of the views it reads. Nil when nobody knows, or nothing is read.
 func (m *maker) heldPrice(c *Change) *Price {
 	if m.in.Facts == nil {
 		return nil
 	}
+	var p Price
 	from := m.in.Graph.Inputs(c.Addr)
 	if c.Evolution != nil && c.Evolution.Carry != nil {
-		from = []addr.Resource{c.Addr}
+		from = nil
+		p.HeldRows = c.Evolution.HeldRows
+		p.Seconds = m.in.Facts.Rates[c.Addr].seconds(Extent{Rows: p.HeldRows})
 	}
-	var p Price
 	for _, a := range from {
 		held := m.in.Facts.Held[a]
 		p.HeldRows += held.Rows

@@ -6,8 +6,18 @@ import (
 	"fmt"
 
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/tally"
 	"github.com/streamform/streamform/runtime/job"
 )
+
+// Progress tells how far a backfill has come.
+type Progress = tally.Progress
+
+// Summary is what a backfill did in the pipelines it concerned.
+type Summary = tally.Summary
+
+// Work is what a new generation was really computed from.
+type Work = tally.Work
 
 // Backfill computes what is being built, cuts over, and then reads what the sources of the pipelines concerned
 // have not been read for, once. Pipelines in which nothing is built are left alone. Reports come one at a time,
@@ -31,7 +41,7 @@ func (h *Host) backfill(ctx context.Context, report func(Progress)) (Summary, er
 	if err != nil {
 		return Summary{}, err
 	}
-	t := h.tally(report)
+	t := tally.New(tally.Options{Store: h.store, Catalog: h.catalog, Now: h.opts.Now, Report: report})
 	var failures []error
 	concerned := map[string]bool{}
 	for _, p := range all {
@@ -51,17 +61,17 @@ func (h *Host) backfill(ctx context.Context, report func(Progress)) (Summary, er
 	if ctx.Err() == nil {
 		failures = append(failures, h.finish(ctx, concerned, t)...)
 	}
-	summary, err := t.summary()
+	summary, err := t.Summary()
 	return summary, errors.Join(append(failures, err, ctx.Err())...)
 }
 
 // inRounds builds what is to be built of a pipeline.
-func (h *Host) inRounds(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally) error {
+func (h *Host) inRounds(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally.Tally) error {
 	for h.isBuilding(p) {
 		if err := h.propagate(ctx, n, p); err != nil {
 			return err
 		}
-		if err := t.begin(p); err != nil {
+		if err := t.Begin(p); err != nil {
 			return err
 		}
 		if err := h.build(ctx, n, p, t); err != nil {
@@ -81,7 +91,7 @@ func (h *Host) isBuilding(p *catalog.Pipeline) bool {
 }
 
 // finish reads everything unread in the pipelines that were built, or whose last backfill was cut short.
-func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally) []error {
+func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally.Tally) []error {
 	n, all, err := h.regroup(ctx)
 	if err != nil {
 		return []error{err}
@@ -98,7 +108,7 @@ func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally) 
 		if !unfinished || h.isBuilding(p) || p.Trigger.Paused {
 			continue
 		}
-		if err = t.begin(p); err == nil {
+		if err = t.Begin(p); err == nil {
 			err = h.catchUp(ctx, n, p, t)
 		}
 		if err != nil {
@@ -118,10 +128,10 @@ func (h *Host) underWay(p *catalog.Pipeline) (bool, error) {
 }
 
 // catchUp runs a pipeline up to all that its sources hold now.
-func (h *Host) catchUp(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally) (err error) {
+func (h *Host) catchUp(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally.Tally) (err error) {
 	w := h.workshop(n, p)
 	defer func() { err = errors.Join(err, w.close()) }()
-	j, err := w.job(ctx, job.Options{Attempts: attempts, Report: t.epoch})
+	j, err := w.job(ctx, job.Options{Attempts: attempts, Report: t.Epoch})
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/tally"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
@@ -27,6 +28,8 @@ type buildRecord struct {
 	Begun       bool             `json:"begun,omitempty"`
 	Epoch       int64            `json:"epoch,omitempty"`   // the pipeline's, after the last of the build
 	Carried     bool             `json:"carried,omitempty"` // keyed data that is taken over is there
+	// Took is what it was made from.
+	Took job.CarryProgress `json:"took,omitzero"`
 	// Scratch is the memory of live streams that are computed again, because something being built reads them. It is
 	// dropped at cut-over.
 	Scratch map[address]*catalog.Generation `json:"scratch,omitempty"`
@@ -40,7 +43,7 @@ type builder struct {
 	cutID  string        // of the cut-over, once something is kept
 	record buildRecord
 	job    *job.Job
-	tally  *tally
+	tally  *tally.Tally
 	again  []address // relations to compute: being built, or read by what is; what is read first
 	held   []address // views that these read as they stand
 }
@@ -65,7 +68,7 @@ func (b *builder) newest(r *catalog.Record) *catalog.Generation {
 func (b *builder) carried(a address) bool { return b.round.beside[a] && carried(b.workshop.record(a)) }
 
 // build brings what is being built up to where the live generations are, and cuts over.
-func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally) (err error) {
+func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally.Tally) (err error) {
 	b := &builder{workshop: h.workshop(n, p), tally: t}
 	defer func() { err = errors.Join(err, b.close()) }()
 	if b.round, err = newRound(n, p, b.workshop.record); err != nil {
@@ -78,6 +81,7 @@ func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipelin
 	if err := b.resume(); err != nil {
 		return err
 	}
+	b.tellOrigins()
 	empty, err := b.nothingToCompute()
 	if err != nil {
 		return err
@@ -99,7 +103,7 @@ func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipelin
 	if err != nil {
 		return err
 	}
-	if err := t.replaying(ends); err != nil {
+	if err := t.Replaying(ends); err != nil {
 		return err
 	}
 	if err := b.replay(ctx, ends); err != nil {
@@ -420,7 +424,8 @@ func (b *builder) computed(ctx context.Context, a address) (job.Relation, error)
 
 // replay computes what is being built up to the ends. Sinks that never had rows receive them as they come.
 func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
-	r := job.Replay{Done: maps.Clone(b.record.Done), Begun: b.record.Begun, Ends: ends, Report: b.tally.replayed}
+	r := job.Replay{Done: maps.Clone(b.record.Done), Begun: b.record.Begun, Ends: ends, Held: b.tellHeld}
+	r.Report = func(p job.ReplayProgress) { b.tally.Replayed(p, b.from(p.Source)) }
 	r.Save = func(batch *store.Batch, done map[string]int64) error { return b.write(batch, done) }
 	for _, a := range b.held {
 		view, err := b.relation(ctx, a, b.newest)

@@ -89,6 +89,9 @@ func (b *builder) adopt(e *catalog.Edit, r *catalog.Record, g *catalog.Generatio
 	return nil
 }
 
+// named is the relation of a leaf.
+func (b *builder) named(leaf string) address { return b.network.ByName[strings.ToLower(leaf)] }
+
 // carry computes the generations that take over keyed data.
 func (b *builder) carry(ctx context.Context) error {
 	c := job.Carry{}
@@ -112,11 +115,15 @@ func (b *builder) carry(ctx context.Context) error {
 		c.Relations = append(c.Relations, job.Carried{Relation: now, Former: former, How: how})
 		for leaf, from := range how.Leaves {
 			if from.From == nil {
-				views[b.network.ByName[strings.ToLower(leaf)]] = true
+				views[b.named(leaf)] = true
 			}
 		}
 	}
-	if len(c.Relations) == 0 || b.record.Carried {
+	if len(c.Relations) == 0 {
+		return nil
+	}
+	defer b.tellCarried(c)
+	if b.record.Carried {
 		return nil
 	}
 	for _, a := range b.pipeline.Members {
@@ -132,8 +139,8 @@ func (b *builder) carry(ctx context.Context) error {
 		}
 		c.Views = append(c.Views, r)
 	}
-	c.Save = func(batch *store.Batch) error {
-		b.record.Carried, b.record.Epoch = true, b.job.Epoch()+1
+	c.Save = func(batch *store.Batch, done job.CarryProgress) error {
+		b.record.Carried, b.record.Took, b.record.Epoch = true, done, b.job.Epoch()+1
 		return b.write(batch, nil)
 	}
 	return b.job.Carry(ctx, c)

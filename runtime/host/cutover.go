@@ -23,7 +23,8 @@ func (b *builder) alongside(sink address) bool {
 
 // cutOver makes what was built live. Sinks that had rows before, or deliver a view that was live already, are given everything.
 func (b *builder) cutOver(ctx context.Context, ends map[string]int64) error {
-	c := job.CutOver{Ends: map[string]int64{}}
+	c := job.CutOver{Ends: map[string]int64{}, Given: b.tally.Held}
+	c.Report = func(p job.ReplayProgress) { b.tally.Replayed(p, b.whole(p.Source)) }
 	if err := b.exchange(ctx, &c); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/query"
 )
 
 // Remembered is what the serving generation of a stream or view holds.
@@ -44,8 +45,12 @@ func (h *Host) Remembered() (map[addr.Resource]Remembered, error) {
 		}
 		for operator, id := range r.Live.Tables {
 			table := view.Table(id)
+			rows, bytes, err := query.InRuns(table)
+			if err != nil {
+				return nil, fmt.Errorf("reading what %s remembers: %w", a, err)
+			}
 			if n := table.Len(); n > 0 {
-				m.Operators[operator] = Size{Keys: n, Bytes: table.Size()}
+				m.Operators[operator] = Size{Keys: n + rows, Bytes: table.Size() + bytes}
 			}
 		}
 		out[a] = m

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/query"
@@ -23,6 +24,9 @@ type CutOver struct {
 	Relations []Relation
 	Sinks     []Sink
 	Ends      map[string]int64
+	// Given is told of sinks that were given the rows of a view whole, Report of what was read of sources for sinks; nil: nobody listens.
+	Given  func(sink addr.Resource, rows int64)
+	Report func(ReplayProgress)
 	// Save adds to the commit what makes the new generations live.
 	Save func(b *store.Batch) error
 }
@@ -55,7 +59,7 @@ func (j *Job) CutOver(ctx context.Context, c CutOver) error {
 			return err
 		}
 		for _, h := range c.Views {
-			if err := j.handOver(ctx, o, h); err != nil {
+			if err := j.handOver(ctx, o, h, c.Given); err != nil {
 				return err
 			}
 		}
@@ -91,15 +95,22 @@ func (j *Job) whole(ctx context.Context, c CutOver) (*outcome, error) {
 		}
 		s.intakes = append(s.intakes, in)
 	}
-	return j.compute(ctx, s)
+	o, err := j.compute(ctx, s)
+	if err == nil {
+		j.reportReplay(o, c.Report)
+	}
+	return o, err
 }
 
-func (j *Job) handOver(ctx context.Context, o *outcome, h Handover) error {
+func (j *Job) handOver(ctx context.Context, o *outcome, h Handover, given func(addr.Resource, int64)) error {
 	view := j.Store.View()
 	defer view.Close()
 	held := query.Held{Relation: h.Relation.Addr.Name, Program: h.Relation.Program, Memory: memory(view, h.Relation, false)}
 	err := j.Engine.Load(ctx, held, func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
 		for _, s := range h.Sinks {
+			if given != nil {
+				given(s.Addr, counts.Inserted)
+			}
 			if counts.Inserted == 0 && !s.Overwrite {
 				continue
 			}

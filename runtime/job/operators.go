@@ -54,6 +54,9 @@ func (s *StateOperator) hold(view *store.View, r Relation, operator string) {
 	if id, ok := r.Tables[operator]; ok {
 		table := view.Table(id)
 		s.NumRowsTotal, s.MemoryUsedBytes = table.Len(), table.Size()
+		if rows, bytes, err := query.InRuns(table); err == nil { // what cannot be read is an error of the next epoch
+			s.NumRowsTotal, s.MemoryUsedBytes = s.NumRowsTotal+rows, s.MemoryUsedBytes+bytes
+		}
 	}
 }
 

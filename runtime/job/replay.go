@@ -22,6 +22,8 @@ type Replay struct {
 	Save func(b *store.Batch, done map[string]int64) error
 	// Report is told of each epoch and source; nil: nobody listens.
 	Report func(ReplayProgress)
+	// Held is told of the rows of the views that the first epoch read.
+	Held func(map[addr.Resource]int64)
 }
 
 // Stretch is a part of the input, up to an ordinal of each source, and the relations as they were then.
@@ -148,6 +150,9 @@ func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 		a.settle()
 	}
 	r.Done, r.Begun = done, true
+	if loading && r.Held != nil {
+		r.Held(o.viewRows())
+	}
 	j.reportReplay(o, r.Report)
 	return true, nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/compile"
-	"maps"
 	"slices"
 	"strings"
 
@@ -23,21 +22,28 @@ type keyedDelta struct {
 	rows           string // table of all new rows, where plus has only those that may matter
 	plus, minus    string // tables of k0, …, c0, …; minus is empty when nothing was taken back
 	added, removed map[string][][]byte
+	run            *memory.Rows // many rows that are only added, in the place of added
 }
 
-func (d *keyedDelta) keys() []string {
-	if d == nil {
-		return nil
+func (d *keyedDelta) keys() memory.Keys {
+	switch {
+	case d == nil:
+		return memory.Keys{}
+	case d.run != nil:
+		return d.run.Keys()
 	}
-	out := map[string]bool{}
+	var out []string
 	for k := range d.added {
-		out[k] = true
+		out = append(out, k)
 	}
 	for k := range d.removed {
-		out[k] = true
+		out = append(out, k)
 	}
-	return slices.Collect(maps.Keys(out))
+	return memory.KeysOf(out)
 }
+
+// manyRows is the default of EngineOptions.Many.
+const manyRows = 8192
 
 // keyedRun is one keyed operator in one epoch.
 type keyedRun struct {
@@ -113,17 +119,26 @@ func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) 
 			return nil, err
 		}
 	}
-	if d.plus, d.added, err = r.sideRows(ctx, i, plus); err != nil {
+	made, run, err := r.sideRows(ctx, i, plus)
+	if err != nil {
 		return nil, err
 	}
-	if anyDeleted(leaves, inputs) {
+	d.plus = made
+	deleted := anyDeleted(leaves, inputs)
+	if !deleted && run.Len() >= r.options.Many {
+		d.run = run
+		return d, nil
+	}
+	d.added = run.Grouped()
+	if deleted {
 		minus, err := side(in.SQL, inputs, deletedRows)
 		if err != nil {
 			return nil, err
 		}
-		if d.minus, d.removed, err = r.sideRows(ctx, i, minus); err != nil {
+		if d.minus, run, err = r.sideRows(ctx, i, minus); err != nil {
 			return nil, err
 		}
+		d.removed = run.Grouped()
 	}
 	if len(d.removed) == 0 {
 		d.minus = ""
@@ -135,12 +150,12 @@ func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) 
 	return d, nil
 }
 
-// sideRows makes a table of keys and rows and groups the encoded rows by key.
-func (r *keyedRun) sideRows(ctx context.Context, i int, from string) (string, map[string][][]byte, error) {
+// sideRows makes a table of keys and rows, and encodes it.
+func (r *keyedRun) sideRows(ctx context.Context, i int, from string) (string, *memory.Rows, error) {
 	return r.keyedRows(ctx, r.k.Inputs[i].Keys, r.k.InputTypes[i], from)
 }
 
-func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from string) (string, map[string][][]byte, error) {
+func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from string) (string, *memory.Rows, error) {
 	var list []string
 	for j, key := range keyExprs {
 		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS k%d", key, r.k.KeyTypes[j], j))
@@ -153,46 +168,60 @@ func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from
 	if err != nil {
 		return "", nil, err
 	}
-	keys, rows, err := r.Encode(ctx, made, table.Columns{Names: append(compile.Numbered("k", len(r.k.KeyTypes)), names...),
+	rows, err := r.Encoded(ctx, made, table.Columns{Names: append(compile.Numbered("k", len(r.k.KeyTypes)), names...),
 		Types: append(slices.Clone(r.k.KeyTypes), types...), Key: len(r.k.KeyTypes)})
-	if err != nil {
-		return "", nil, err
-	}
-	grouped := make(map[string][][]byte, len(keys))
-	for j, key := range keys {
-		grouped[string(key)] = append(grouped[string(key)], rows[j])
-	}
-	return made, grouped, nil
+	return made, rows, err
 }
 
 func (r *keyedRun) shelves(i int) memory.Multimap {
 	return memory.Multimap{Mem: r.mem, Prefix: byte(i)}
 }
 
-// old loads the rows an input held for the keys, and makes a table of them.
-func (r *keyedRun) old(ctx context.Context, i int, keys []string) (string, map[string]*memory.Shelf, error) {
-	return r.heldRows(ctx, r.shelves(i), r.k.InputTypes[i], keys)
+// old makes a table of the rows an input held for the keys. It tells them by key, too, unless there are many.
+func (r *keyedRun) old(ctx context.Context, i int, keys memory.Keys) (string, map[string]*memory.Shelf, error) {
+	return r.heldRows(ctx, holding{rows: r.shelves(i), types: r.k.InputTypes[i], keys: keys, many: keys.Len() >= r.options.Many})
 }
 
-func (r *keyedRun) heldRows(ctx context.Context, m memory.Multimap, types, keys []string) (string, map[string]*memory.Shelf, error) {
-	shelves, err := m.Load(keys)
-	if err != nil {
-		return "", nil, err
-	}
-	l, err := r.Loader(compile.Numbered("c", len(types)), types)
+// holding asks for rows that are remembered of some keys.
+type holding struct {
+	rows  memory.Multimap
+	types []string
+	keys  memory.Keys
+	many  bool // the rows are not told by key
+}
+
+func (r *keyedRun) heldRows(ctx context.Context, h holding) (string, map[string]*memory.Shelf, error) {
+	l, err := r.Loader(compile.Numbered("c", len(h.types)), h.types)
 	if err != nil {
 		return "", nil, err
 	}
 	defer l.Release()
-	for _, k := range keys {
-		if s := shelves[k]; s != nil {
-			if err := s.Rows(func(row []byte) error { return l.Append(ctx, row) }); err != nil {
-				return "", nil, err
-			}
+	put := func(row []byte) error { return l.Append(ctx, row) }
+	var shelves map[string]*memory.Shelf
+	if h.many {
+		err = h.rows.Each(h.keys, put)
+	} else {
+		names := h.keys.Strings()
+		if shelves, err = h.rows.Load(names); err == nil {
+			err = eachShelf(shelves, names, put)
 		}
+	}
+	if err != nil {
+		return "", nil, err
 	}
 	held, err := l.Table(ctx)
 	return held, shelves, err
+}
+
+func eachShelf(shelves map[string]*memory.Shelf, keys []string, fn func(row []byte) error) error {
+	for _, k := range keys {
+		if s := shelves[k]; s != nil {
+			if err := s.Rows(fn); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // rememberInput writes an input's new rows.
@@ -201,7 +230,7 @@ func (r *keyedRun) rememberInput(relation string, i int, loaded map[string]*memo
 	if d == nil {
 		return nil
 	}
-	m, err := r.shelves(i).Change(d.added, d.removed, loaded)
+	m, err := r.shelves(i).Change(memory.Change{Added: d.added, Removed: d.removed, Loaded: loaded, Run: d.run})
 	if err != nil {
 		return err
 	}
@@ -248,16 +277,13 @@ func (r *keyedRun) fill(sql string, tables ...string) (string, error) {
 
 // recompute runs the operator over the touched keys' rows as they were and as they are.
 func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) error {
-	touched := map[string]bool{}
+	var keys memory.Keys
 	for _, d := range r.deltas {
-		for _, k := range d.keys() {
-			touched[k] = true
-		}
+		keys = keys.Join(d.keys())
 	}
 	if r.k.Global() {
-		touched[""] = true
+		keys = memory.KeysOf([]string{""})
 	}
-	keys := slices.Sorted(maps.Keys(touched))
 	if r.k.Best {
 		return r.best(ctx, relation, c, keys)
 	}
@@ -371,9 +397,9 @@ func (r *keyedRun) product(ctx context.Context, relation string, c *change) erro
 	return r.consolidate(ctx, c, "("+r.typed(strings.Join(minus, " UNION ALL "))+")")
 }
 
-func (r *keyedRun) keysOf(d *keyedDelta) []string {
+func (r *keyedRun) keysOf(d *keyedDelta) memory.Keys {
 	if r.k.Global() {
-		return []string{""}
+		return memory.KeysOf([]string{""})
 	}
 	return d.keys()
 }

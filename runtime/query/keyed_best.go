@@ -10,8 +10,8 @@ import (
 )
 
 // best brings the first rows of each key up to date. Rows only come, so that those shown so far stand for all before them.
-func (r *keyedRun) best(ctx context.Context, relation string, c *change, keys []string) error {
-	was, shelves, err := r.heldRows(ctx, r.shown(), r.k.OutputTypes, keys)
+func (r *keyedRun) best(ctx context.Context, relation string, c *change, keys memory.Keys) error {
+	was, shelves, err := r.heldRows(ctx, holding{rows: r.shown(), types: r.k.OutputTypes, keys: keys})
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,12 @@ func (r *keyedRun) firstShown(ctx context.Context, s Step, c *change) error {
 	if err != nil {
 		return err
 	}
-	m, err := r.shown().Change(rows, nil, absent(rows))
+	change := memory.Change{Run: rows}
+	if rows.Len() < r.options.Many {
+		change = memory.Change{Added: rows.Grouped()}
+		change.Loaded = absent(change.Added)
+	}
+	m, err := r.shown().Change(change)
 	if err != nil {
 		return err
 	}

@@ -7,15 +7,16 @@ import (
 
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/memory"
+	"github.com/streamform/streamform/runtime/query/seed"
 )
 
 // shownPrefix begins the entries of the rows an operator has given, behind those of its inputs.
-const shownPrefix = 2
+const shownPrefix = seed.Shown
 
 // exchange brings the output of an operator whose result may depend on the order of its rows up to date. What it gave for
 // the touched keys is remembered, not computed again: another order would give other last digits, or another of two equal rows.
-func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, keys []string, now string) error {
-	was, shelves, err := r.heldRows(ctx, r.shown(), r.k.OutputTypes, keys)
+func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, keys memory.Keys, now string) error {
+	was, shelves, err := r.heldRows(ctx, holding{rows: r.shown(), types: r.k.OutputTypes, keys: keys})
 	if err != nil {
 		return err
 	}
@@ -40,14 +41,15 @@ func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown
 	if err != nil {
 		return err
 	}
-	removed := make(map[string][][]byte, len(shelves))
+	shown := memory.Change{Removed: make(map[string][][]byte, len(shelves))}
 	for k, s := range shelves {
-		if err := s.Rows(func(row []byte) error { removed[k] = append(removed[k], row); return nil }); err != nil {
+		if err := s.Rows(func(row []byte) error { shown.Removed[k] = append(shown.Removed[k], row); return nil }); err != nil {
 			return err
 		}
 	}
-	memory.DropUnchanged(rows, removed)
-	m, err := r.shown().Change(rows, removed, nil)
+	shown.Added, shown.Run = rows.Split(shown.Removed, r.options.Many)
+	memory.DropUnchanged(shown.Added, shown.Removed)
+	m, err := r.shown().Change(shown)
 	if err != nil {
 		return err
 	}

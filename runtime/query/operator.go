@@ -149,7 +149,7 @@ func rowNumber(i int) []byte {
 }
 
 func (ep *epoch) remember(relation string, r Remember) {
-	if len(r.Keys) > 0 || len(r.Blocks) > 0 {
+	if len(r.Keys)+len(r.Blocks)+len(r.Pieces) > 0 {
 		ep.result.Remember[relation] = append(ep.result.Remember[relation], r)
 	}
 }

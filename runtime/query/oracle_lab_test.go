@@ -12,6 +12,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/memory/inmap"
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,7 +44,7 @@ func (l *lab) restart(threads int) {
 	if l.engine != nil {
 		require.NoError(l.t, l.engine.Close())
 	}
-	o := query.EngineOptions{TempDir: l.dir, Dirs: []string{l.dir}, Threads: threads}
+	o := query.EngineOptions{TempDir: l.dir, Dirs: []string{l.dir}, Threads: threads, Many: []int{1, 5, 1 << 20}[l.files/2%3]}
 	if threads > 1 {
 		o.Small = -1 // large epochs have other ways
 	}
@@ -77,7 +78,7 @@ func (l *lab) declare(columns batch.Schema) {
 
 // replay runs a history through views, in a world and in plain DuckDB, and compares after every epoch.
 func (l *lab) replay(h history, views []view) *failure {
-	w := &world{t: l.t, dir: l.dir, engine: l.engine, oracle: l.oracle, memories: map[string]*memory{},
+	w := &world{t: l.t, dir: l.dir, engine: l.engine, oracle: l.oracle, memories: map[string]*inmap.Memory{},
 		scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: h.columns, OnMalformed: "quarantine"}}
 	for _, v := range views {
 		if p := l.programs[v]; p != nil {

@@ -7,8 +7,10 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/scan"
+	"github.com/streamform/streamform/runtime/query/seed"
 	"github.com/streamform/streamform/runtime/query/stage"
 	"github.com/streamform/streamform/runtime/query/statement"
 )
@@ -54,6 +56,18 @@ type Error = statement.Error
 
 // Memory is what one operator remembered up to the last commit.
 type Memory = memory.Memory
+
+// InRuns is how many rows an operator remembers besides its keys, where large epochs put them, and how many bytes these take.
+func InRuns(mem Memory) (rows, bytes int64, err error) {
+	for _, prefix := range []byte{0, 1, seed.Shown} {
+		n, size, err := memory.Multimap{Mem: mem, Prefix: prefix}.InRuns()
+		if err != nil {
+			return 0, 0, err
+		}
+		rows, bytes = rows+n, bytes+size
+	}
+	return rows, bytes, nil
+}
 
 // Remember is what one operator's memory gains in an epoch.
 type Remember = memory.Remember
@@ -114,6 +128,8 @@ type Result struct {
 	Relations map[string]batch.Counts // net changes by relation name
 	Operators []Measured              // in the order they ran
 	Remember  map[string][]Remember   // by relation name
+	// Taken says of seeded relations what their keyed data was made from.
+	Taken map[string]*evolve.Taken
 	// Due says of relations whose Program is Temporal when their rows change next, though nothing they read does: a moment as Work.Now, or temporal.Never.
 	Due map[string]int64
 }

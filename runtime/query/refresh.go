@@ -6,6 +6,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/compile"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/seed"
 	"github.com/streamform/streamform/runtime/query/table"
 )
 
@@ -60,6 +61,9 @@ func (ep *epoch) wholeInput(ctx context.Context, s Step, leaf string, in *change
 		if err != nil {
 			return "", err
 		}
+		if err := ep.took(ctx, s.Relation, id, held); err != nil {
+			return "", err
+		}
 		if in.counts.Inserted > 0 {
 			names, types := namesAndTypes(in.columns)
 			blocks, err := ep.RowBlocks(ctx, in.inserted, names, types)
@@ -72,6 +76,9 @@ func (ep *epoch) wholeInput(ctx context.Context, s Step, leaf string, in *change
 	}
 	held, err := ep.loadCounted(ctx, in.columns, mem)
 	if err != nil {
+		return "", err
+	}
+	if err := ep.took(ctx, s.Relation, id, held); err != nil {
 		return "", err
 	}
 	if in.counts != (batch.Counts{}) {
@@ -87,4 +94,12 @@ func (ep *epoch) wholeInput(ctx context.Context, s Step, leaf string, in *change
 	}
 	names, types := namesAndTypes(in.columns)
 	return table.Without(fmt.Sprintf("(FROM %s UNION ALL FROM %s)", held, in.inserted), in.deleted, names, types), nil
+}
+
+// took notes, while a relation takes over keyed data, how many rows of an input were.
+func (ep *epoch) took(ctx context.Context, relation, operator, held string) error {
+	if taken := ep.result.Taken[relation]; taken != nil {
+		return seed.Log{Set: ep.Set, Taken: taken}.Count(ctx, operator, held)
+	}
+	return nil
 }

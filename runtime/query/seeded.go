@@ -34,6 +34,7 @@ type seeding struct {
 	plan   seed.Plan
 	inputs map[string]*change
 	final  bool // the last part is computed
+	log    seed.Log
 }
 
 func (ep *epoch) seeded(ctx context.Context, s Step) (*change, error) {
@@ -42,6 +43,8 @@ func (ep *epoch) seeded(ctx context.Context, s Step) (*change, error) {
 		return nil, fmt.Errorf("what is carried over was made for another query than the one that runs")
 	}
 	r := &seeding{epoch: ep, step: s, plan: seed.Plan{Program: p, Carry: s.Seed.Carry}, inputs: map[string]*change{}}
+	r.log = seed.Log{Plan: r.plan, Set: ep.Set, Taken: &evolve.Taken{Read: map[string]int64{}}}
+	ep.result.Taken[s.Relation] = r.log.Taken
 	ep.meter.last = nil
 	for _, leaf := range slices.Sorted(maps.Keys(p.LeafColumns)) {
 		ep.next()
@@ -68,6 +71,7 @@ func (ep *epoch) seeded(ctx context.Context, s Step) (*change, error) {
 		r.inputs[o.Name()] = out
 	}
 	ep.next()
+	r.log.Result()
 	switch {
 	case r.final:
 		return ep.finish(ctx, p, r.inputs)
@@ -87,7 +91,7 @@ func nothing(columns batch.Schema) *change {
 
 // source is the memory of an old operator.
 func (r *seeding) source(operator string) seed.Source {
-	return seed.Source{Set: r.Set, Memory: r.step.Seed.Memory(operator)}
+	return seed.Source{Set: r.Set, Memory: r.step.Seed.Memory(operator), Count: r.log.Count}
 }
 
 // rows is a change of rows that an old operator holds.
@@ -118,6 +122,7 @@ func (r *seeding) leaf(ctx context.Context, leaf string) (*change, error) {
 // operator brings the keyed data of one operator over, and gives all its rows if something reads them.
 func (r *seeding) operator(ctx context.Context, o compile.Stateful) (*change, error) {
 	origin := r.plan.Carry.Operators[o.Name()]
+	r.log.Operator(o.Name())
 	switch {
 	case origin.Keep != "" && !r.plan.Reads(o.Name(), r.final):
 		return nothing(o.OutputColumns()), r.stillDue(o, origin.Keep)
@@ -161,10 +166,13 @@ func (r *seeding) kept(ctx context.Context, o compile.Stateful, old string) (*ch
 	switch o := o.(type) {
 	case compile.Aggregate:
 		c.appendOnly = o.AppendOnly
-		c.inserted, err = r.rowsOf(ctx, o, r.step.Seed.Memory(old))
+		if c.inserted, err = r.rowsOf(ctx, o, r.step.Seed.Memory(old)); err == nil {
+			err = r.log.Count(ctx, old, c.inserted)
+		}
 	case compile.Keyed:
 		var given []string
-		for _, rows := range seed.Given(o, shownPrefix) {
+		for _, rows := range seed.Given(o) {
+			rows.Operator = old
 			text, err := r.source(old).Rows(ctx, rows)
 			if err != nil {
 				return nil, err
@@ -214,6 +222,7 @@ func (r *seeding) migrated(ctx context.Context, a compile.Aggregate, p evolve.Pa
 // refresh runs a whole query over all rows of what it reads. Inputs that are handed over are read where they are.
 func (r *seeding) refresh(ctx context.Context) (*change, error) {
 	s, changes, fresh := r.step, r.changes, r.step.Memory
+	r.log.Whole()
 	r.changes = r.inputs
 	defer func() { r.changes = changes }()
 	s.Seed = nil

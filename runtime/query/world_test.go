@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,40 +15,9 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/memory/inmap"
 	"github.com/stretchr/testify/require"
 )
-
-// memory is keyed data in a map: what the store does, without the store.
-type memory struct {
-	rows   map[string][]byte
-	blocks [][]byte
-}
-
-func (m *memory) Get(keys [][]byte) ([][]byte, error) {
-	out := make([][]byte, len(keys))
-	for i, k := range keys {
-		out[i] = m.rows[string(k)]
-	}
-	return out, nil
-}
-
-func (m *memory) Scan(fn func(key, value []byte) error) error {
-	for _, k := range slices.Sorted(maps.Keys(m.rows)) {
-		if err := fn([]byte(k), m.rows[k]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *memory) Blocks(fn func(block []byte) error) error {
-	for _, b := range m.blocks {
-		if err := fn(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // world is one source, relations over it, and a plain DuckDB beside them.
 type world struct {
@@ -60,7 +28,7 @@ type world struct {
 	scan     batch.Scan
 	files    []batch.File
 	steps    []query.Step
-	memories map[string]*memory
+	memories map[string]*inmap.Memory
 	measure  bool
 }
 
@@ -74,7 +42,7 @@ func newWorld(t testing.TB, columns batch.Schema) *world {
 
 // newWorldBeside shares the plain DuckDB with other worlds.
 func newWorldBeside(t testing.TB, columns batch.Schema, oracle *duck.Conn) *world {
-	w := &world{t: t, dir: t.TempDir(), memories: map[string]*memory{}, oracle: oracle,
+	w := &world{t: t, dir: t.TempDir(), memories: map[string]*inmap.Memory{}, oracle: oracle,
 		scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: columns, OnMalformed: "quarantine"}}
 	w.restart()
 	return w
@@ -96,7 +64,7 @@ func (w *world) memory(relation string) func(string) query.Memory {
 	return func(operator string) query.Memory {
 		id := relation + "/" + operator
 		if w.memories[id] == nil {
-			w.memories[id] = &memory{rows: map[string][]byte{}}
+			w.memories[id] = inmap.New()
 		}
 		return w.memories[id]
 	}
@@ -145,15 +113,7 @@ func (w *world) epoch(files ...batch.File) (*query.Result, error) {
 func (w *world) remember(r *query.Result) {
 	for relation, list := range r.Remember {
 		for _, m := range list {
-			mem := w.memory(relation)(m.Operator).(*memory)
-			for i, k := range m.Keys {
-				if m.Values[i] == nil {
-					delete(mem.rows, string(k))
-				} else {
-					mem.rows[string(k)] = slices.Clone(m.Values[i])
-				}
-			}
-			mem.blocks = append(mem.blocks, m.Blocks...)
+			w.memory(relation)(m.Operator).(*inmap.Memory).Keep(m)
 		}
 	}
 }

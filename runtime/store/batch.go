@@ -8,7 +8,7 @@ import (
 )
 
 // Batch collects the changes of one commit. Later changes win over earlier ones. It
-// copies what it is given. A batch is used by one goroutine and committed at most once.
+// copies what it is given, but for pieces, which must stay as they are until the commit. A batch is used by one goroutine and committed at most once.
 type Batch struct {
 	hash   func([]byte) uint64
 	tables map[uint64]*tableBatch
@@ -23,9 +23,13 @@ type Batch struct {
 type tableBatch struct {
 	dropped bool
 	blocks  [][]byte
+	pieces  []piece
 	keys    []hashed // at is the offset of a record in records
 	records []byte
 }
+
+// piece is one change of a piece; no value removes it.
+type piece struct{ name, value []byte }
 
 type metaChange struct {
 	key    string
@@ -76,11 +80,20 @@ func (b *Batch) AppendBlock(table uint64, block []byte) {
 	}
 }
 
-// DropTable removes all keys and blocks the table has so far; its number may be
+// PutPiece sets a piece: a value that is found by its name as a key's is, but is written once and never held in memory.
+// It suits large values that are seldom replaced. A nil value removes the piece.
+func (b *Batch) PutPiece(table uint64, name, value []byte) {
+	if b.grow(len(name) + len(value)) {
+		t := b.table(table)
+		t.pieces = append(t.pieces, piece{name, value})
+	}
+}
+
+// DropTable removes all keys, blocks and pieces the table has so far; its number may be
 // used again, also later in the same batch.
 func (b *Batch) DropTable(table uint64) { *b.table(table) = tableBatch{dropped: true} }
 
-// CopyTable puts all keys and blocks of a table, as a view sees it, into another one.
+// CopyTable puts all keys, blocks and pieces of a table, as a view sees it, into another one.
 func (b *Batch) CopyTable(to uint64, from *Table) error {
 	err := from.Scan(func(key, value []byte) error {
 		b.Put(to, key, value)
@@ -91,6 +104,13 @@ func (b *Batch) CopyTable(to uint64, from *Table) error {
 	}
 	err = from.Blocks(func(block []byte) error {
 		b.AppendBlock(to, block)
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("copying a table: %w", err)
+	}
+	err = from.EachPiece(func(name, value []byte) error {
+		b.PutPiece(to, slices.Clone(name), slices.Clone(value))
 		return nil
 	})
 	if err != nil {

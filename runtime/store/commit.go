@@ -190,8 +190,17 @@ func (s *Store) encode(pb *pebble.Batch, b *Batch, all []*prepared, number uint6
 	}
 	for _, p := range all {
 		if p.batch.dropped {
-			low, high := span(prefixBlock, p.id)
-			_ = pb.DeleteRange(low, high, nil)
+			for _, prefix := range []byte{prefixBlock, prefixPiece} {
+				low, high := span(prefix, p.id)
+				_ = pb.DeleteRange(low, high, nil)
+			}
+		}
+		for _, piece := range p.batch.pieces {
+			if piece.value == nil {
+				_ = pb.Delete(pieceKey(nil, p.id, piece.name), nil)
+			} else {
+				_ = pb.Set(pieceKey(nil, p.id, piece.name), piece.value, nil)
+			}
 		}
 		for i, block := range p.batch.blocks {
 			_ = pb.Set(blockKey(p.id, number, i), block, nil)

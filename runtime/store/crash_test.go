@@ -69,6 +69,7 @@ func (s *story) session(st *Store, w both) error {
 			w.b.DropTable(1)
 			delete(w.m.tables, 1)
 			delete(w.m.blocks, 1)
+			delete(w.m.pieces, 1)
 		}
 		s.mu.Lock()
 		s.states = append(s.states, w.m.clone())

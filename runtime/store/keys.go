@@ -6,6 +6,7 @@ import "encoding/binary"
 //
 //	m<name>                       a named value
 //	a<table><commit><n>           a block, n counting within its commit
+//	p<table><name>                a piece
 //	d<commit><table>              what a commit changed in a table, see changes.go
 //	k<table><hash><key>           a folded key; hash is XXH64 of key, seed 0
 //	sformat                       the format, one byte
@@ -18,6 +19,7 @@ import "encoding/binary"
 const (
 	prefixMeta    = 'm'
 	prefixBlock   = 'a'
+	prefixPiece   = 'p'
 	prefixChanges = 'd'
 	prefixFolded  = 'k'
 
@@ -35,6 +37,12 @@ func metaKey(name string) []byte { return append([]byte{prefixMeta}, name...) }
 func blockKey(table, commit uint64, n int) []byte {
 	return binary.BigEndian.AppendUint32(pairKey(prefixBlock, table, commit), uint32(n))
 }
+
+func pieceKey(to []byte, table uint64, name []byte) []byte {
+	return append(binary.BigEndian.AppendUint64(append(to, prefixPiece), table), name...)
+}
+
+const pieceKeyHead = 9 // bytes before the name
 
 func changesKey(commit, table uint64) []byte { return pairKey(prefixChanges, commit, table) }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"sort"
 	"testing"
@@ -16,11 +17,12 @@ import (
 type model struct {
 	tables map[uint64]map[string]string
 	blocks map[uint64][]string
+	pieces map[uint64]map[string]string
 	meta   map[string]string
 }
 
 func newModel() *model {
-	return &model{tables: map[uint64]map[string]string{}, blocks: map[uint64][]string{}, meta: map[string]string{}}
+	return &model{tables: map[uint64]map[string]string{}, blocks: map[uint64][]string{}, pieces: map[uint64]map[string]string{}, meta: map[string]string{}}
 }
 
 func (m *model) clone() *model {
@@ -33,6 +35,9 @@ func (m *model) clone() *model {
 	}
 	for id, b := range m.blocks {
 		c.blocks[id] = append([]string(nil), b...)
+	}
+	for id, p := range m.pieces {
+		c.pieces[id] = maps.Clone(p)
 	}
 	for k, v := range m.meta {
 		c.meta[k] = v
@@ -84,6 +89,8 @@ func (w both) change(tables int) {
 		k := w.key()
 		w.b.Delete(id, k)
 		delete(w.m.tables[id], string(k))
+	case n < 175:
+		w.piece(id)
 	case n < 180:
 		v := w.value()
 		w.b.AppendBlock(id, v)
@@ -100,6 +107,20 @@ func (w both) change(tables int) {
 		w.b.DropTable(id)
 		delete(w.m.tables, id)
 		delete(w.m.blocks, id)
+		delete(w.m.pieces, id)
+	}
+}
+
+func (w both) piece(id uint64) {
+	name, v := fmt.Sprintf("piece %d", w.r.IntN(4)), w.value()
+	w.b.PutPiece(id, []byte(name), v)
+	if w.m.pieces[id] == nil {
+		w.m.pieces[id] = map[string]string{}
+	}
+	if v == nil {
+		delete(w.m.pieces[id], name)
+	} else {
+		w.m.pieces[id][name] = string(v)
 	}
 }
 
@@ -131,6 +152,10 @@ func contents(v *View, tables int) (*model, error) {
 		if err != nil {
 			return nil, err
 		}
+		m.pieces[id] = map[string]string{}
+		if err := t.EachPiece(func(name, value []byte) error { m.pieces[id][string(name)] = string(value); return nil }); err != nil {
+			return nil, err
+		}
 	}
 	err := v.MetaPrefix("", func(k string, value []byte) error { m.meta[k] = string(value); return nil })
 	return m, err
@@ -151,6 +176,9 @@ func differs(want, got *model, tables int) string {
 		}
 		if a, b := want.blocks[id], got.blocks[id]; fmt.Sprintf("%q", a) != fmt.Sprintf("%q", b) {
 			return fmt.Sprintf("table %d: want %d blocks, got %d or others", id, len(a), len(b))
+		}
+		if a, b := fmt.Sprintf("%q", want.pieces[id]), fmt.Sprintf("%q", got.pieces[id]); a != b && len(want.pieces[id])+len(got.pieces[id]) > 0 {
+			return fmt.Sprintf("table %d: want pieces %.200s, got %.200s", id, a, b)
 		}
 	}
 	if a, b := fmt.Sprint(want.meta), fmt.Sprint(got.meta); a != b {
@@ -179,6 +207,16 @@ func agree(t *testing.T, v *View, w both, tables int) {
 			want, there := w.m.tables[id][string(k)]
 			require.Equal(t, there, values[i] != nil, "table %d key %.20q", id, k)
 			require.Equal(t, want, string(values[i]), "table %d key %.20q", id, k)
+		}
+	}
+	for id := range uint64(tables) {
+		names := [][]byte{[]byte("piece 3"), []byte("piece 0"), []byte("piece 1"), []byte("piece"), []byte("piece 2")}
+		values, err := v.Table(id).Pieces(names)
+		require.NoError(t, err)
+		for i, name := range names {
+			want, there := w.m.pieces[id][string(name)]
+			require.Equal(t, there, values[i] != nil, "table %d %s", id, name)
+			require.Equal(t, want, string(values[i]), "table %d %s", id, name)
 		}
 	}
 	for n := range 10 {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"slices"
@@ -110,7 +111,7 @@ func (v *View) each(low, high []byte, fn func(k, value []byte) error) error {
 // Table returns one table as the view sees it; a table never written is empty.
 func (v *View) Table(id uint64) *Table { return &Table{v: v, id: id} }
 
-// Table is the keyed data and the blocks of one operator.
+// Table is the keyed data, the blocks and the pieces of one operator.
 type Table struct {
 	v  *View
 	id uint64
@@ -232,6 +233,41 @@ func (t *Table) Blocks(fn func(block []byte) error) error {
 	return t.v.each(low, high, func(_, block []byte) error { return fn(block) })
 }
 
+// Pieces returns the values of the named pieces, nil where there is none; names in the order of their bytes are found fastest.
+func (t *Table) Pieces(names [][]byte) ([][]byte, error) {
+	values := make([][]byte, len(names))
+	if t.v.err != nil || len(names) == 0 {
+		return values, t.v.err
+	}
+	low, high := span(prefixPiece, t.id)
+	it, err := t.v.pin.snap.NewIter(&pebble.IterOptions{LowerBound: low, UpperBound: high})
+	if err != nil {
+		return nil, fmt.Errorf("reading the store: %w", err)
+	}
+	c := copier{keys: len(names)}
+	var at []byte
+	for i, name := range names {
+		at = pieceKey(at[:0], t.id, name)
+		there := it.Valid() && bytes.Equal(it.Key(), at) || it.SeekGE(at) && bytes.Equal(it.Key(), at)
+		if !there {
+			continue
+		}
+		value, err := it.ValueAndErr()
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("reading the store: %w", err), it.Close())
+		}
+		values[i] = c.copy(present(value))
+		it.Next()
+	}
+	return values, it.Close()
+}
+
+// EachPiece visits all pieces in the order of their names until fn returns an error; name and value are valid during the call only.
+func (t *Table) EachPiece(fn func(name, value []byte) error) error {
+	low, high := span(prefixPiece, t.id)
+	return t.v.each(low, high, func(k, value []byte) error { return fn(k[pieceKeyHead:], value) })
+}
+
 // Len is the number of keys.
 func (t *Table) Len() int64 {
 	k, err := t.keyed()
@@ -246,7 +282,7 @@ func (t *Table) Len() int64 {
 	return k.keys
 }
 
-// Size is how many bytes the keys and their values take together, as of the last commit; blocks are not counted.
+// Size is how many bytes the keys and their values take together, as of the last commit; blocks and pieces are not counted.
 func (t *Table) Size() int64 {
 	k, err := t.keyed()
 	if k == nil || err != nil {

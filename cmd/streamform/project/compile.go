@@ -15,6 +15,7 @@ import (
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/query/evolve"
+	"github.com/streamform/streamform/runtime/query/seed"
 	"github.com/streamform/streamform/state"
 )
 
@@ -48,6 +49,7 @@ type compiler struct {
 	env        connector.Env // of sinks that are only looked at
 	lock       sync.Mutex
 	programs   map[addr.Resource]*query.Program
+	needs      map[addr.Resource][]evolve.Need // of edits that take over keyed data
 }
 
 func (c *compiler) Compile(ctx context.Context, q bind.Query) (bind.Compiled, error) {
@@ -83,7 +85,13 @@ func (c *compiler) Compare(ctx context.Context, before, after bind.Query) (plan.
 	for _, r := range after.Relations {
 		held[strings.ToLower(r.Name)] = r.Held
 	}
-	return evolution(evolve.Compare(was, is, held))
+	e := evolve.Compare(was, is, held)
+	if e.Carry != nil {
+		c.lock.Lock()
+		c.needs[after.Addr] = seed.Plan{Program: is, Carry: *e.Carry}.Needs()
+		c.lock.Unlock()
+	}
+	return evolution(e)
 }
 
 // evolution is that of the query engine in the terms of plan.

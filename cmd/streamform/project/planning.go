@@ -15,6 +15,7 @@ import (
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/state"
 )
 
@@ -34,6 +35,7 @@ type bound struct {
 	graph    *graph.Graph
 	result   bind.Result
 	programs map[addr.Resource]*query.Program // of what was compiled now
+	needs    map[addr.Resource][]evolve.Need  // what edits read that take over keyed data
 }
 
 // Plan answers what apply would do. The plan is nil when the configuration cannot
@@ -64,6 +66,7 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 	if err != nil || ds.Failed() {
 		return nil, ds, err
 	}
+	var needs map[addr.Resource][]evolve.Need
 	in.State, in.Moves, more = plan.Move(p.config, document)
 	ds = append(ds, more...)
 	if in.Mode == plan.Normal {
@@ -75,12 +78,15 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 			return nil, ds, err
 		}
 		in.Graph, in.Relations, in.Inferred = b.graph, b.result.Relations, extents(b.result.Inferred)
-		in.IDs, in.Evolutions = b.result.IDs, b.result.Evolutions
+		in.IDs, in.Evolutions, needs = b.result.IDs, b.result.Evolutions, b.needs
 	}
 	if r.Refresh {
 		in.Facts, more, err = p.facts(ctx, document)
 		ds = append(ds, more...)
 		if err != nil || ds.Failed() {
+			return nil, ds, err
+		}
+		if err := p.weigh(ctx, in, needs); err != nil {
 			return nil, ds, err
 		}
 	}
@@ -111,14 +117,15 @@ func (p *Project) bind(ctx context.Context, sample sampler, recorded *state.Docu
 	if err != nil {
 		return bound{}, ds, err
 	}
-	compiler := &compiler{query: c, sample: sample, definition: p.definition, env: env, programs: map[addr.Resource]*query.Program{}}
+	compiler := &compiler{query: c, sample: sample, definition: p.definition, env: env, programs: map[addr.Resource]*query.Program{},
+		needs: map[addr.Resource][]evolve.Need{}}
 	result, more, err := bind.Bind(ctx, bind.Input{Config: p.config, Graph: g, State: recorded, Former: o.former, Replace: o.replace, AnyCost: o.anyCost, Compiler: compiler})
 	ds = append(ds, more...)
 	if err != nil {
 		more, err := findings(p.config, err)
 		return bound{}, append(ds, more...), err
 	}
-	return bound{graph: g, result: result, programs: compiler.programs}, ds, nil
+	return bound{graph: g, result: result, programs: compiler.programs, needs: compiler.needs}, ds, nil
 }
 
 func extents(sampled map[addr.Resource]bind.Inferred) map[addr.Resource]plan.Extent {

@@ -48,7 +48,7 @@ func (t *target) Delete(ctx context.Context, a addr.Resource) error { return t.h
 func (t *target) Backfill(ctx context.Context, progress func(apply.Progress)) (apply.Summary, error) {
 	summary, err := t.host.Backfill(ctx, func(p host.Progress) {
 		out := apply.Progress{
-			Pipeline: p.Pipeline, Rows: p.Rows, Bytes: p.Bytes, TotalBytes: p.TotalBytes,
+			Pipeline: p.Pipeline, Rows: p.Rows, HeldRows: p.HeldRows, Bytes: p.Bytes, TotalBytes: p.TotalBytes,
 			Files: p.Files, TotalFiles: p.TotalFiles, Elapsed: p.Elapsed,
 		}
 		if len(p.Relations) == 1 {
@@ -65,10 +65,18 @@ func summaryOf(s host.Summary) apply.Summary {
 		out.Sources = append(out.Sources, apply.SourceSummary{Addr: x.Addr, Files: x.Files, Rows: x.Rows, Bytes: x.Bytes, Malformed: x.Malformed})
 	}
 	for _, x := range s.Relations {
-		out.Relations = append(out.Relations, apply.RelationSummary{Addr: x.Addr, Rows: x.Rows})
+		out.Relations = append(out.Relations, apply.RelationSummary{Addr: x.Addr, Rows: x.Rows, Work: work(x.Work)})
 	}
 	for _, x := range s.Sinks {
-		out.Sinks = append(out.Sinks, apply.SinkSummary{Addr: x.Addr, Rows: x.Rows, Receipt: x.Receipt})
+		out.Sinks = append(out.Sinks, apply.SinkSummary{Addr: x.Addr, Rows: x.Rows, Receipt: x.Receipt, Work: work(x.Work)})
+	}
+	return out
+}
+
+func work(w host.Work) apply.Work {
+	out := apply.Work{Class: plan.Class(w.Class), HeldRows: w.HeldRows, ReadRows: w.ReadRows}
+	for _, m := range w.Operators {
+		out.Operators = append(out.Operators, plan.Fate{Name: m.Operator, Fate: plan.FateKind(m.Fate)})
 	}
 	return out
 }

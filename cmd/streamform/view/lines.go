@@ -199,7 +199,7 @@ func (l *Lines) progress(p apply.Progress) {
 		return
 	}
 	fields := map[string]any{
-		"pipeline": p.Pipeline, "rows": p.Rows, "bytes": p.Bytes, "total_bytes": p.TotalBytes,
+		"pipeline": p.Pipeline, "rows": p.Rows, "held_rows": p.HeldRows, "bytes": p.Bytes, "total_bytes": p.TotalBytes,
 		"files": p.Files, "total_files": p.TotalFiles, "elapsed_seconds": seconds(p.Elapsed), "action": "backfill",
 	}
 	if p.Relation != (addr.Resource{}) {
@@ -238,12 +238,28 @@ func dataOf(s apply.Summary) map[string]any {
 		sources = append(sources, map[string]any{"address": x.Addr, "files": x.Files, "rows": x.Rows, "bytes": x.Bytes, "malformed": x.Malformed})
 	}
 	for _, x := range s.Relations {
-		relations = append(relations, map[string]any{"address": x.Addr, "rows": x.Rows})
+		relations = append(relations, worked(map[string]any{"address": x.Addr, "rows": x.Rows}, x.Work))
 	}
 	for _, x := range s.Sinks {
-		sinks = append(sinks, map[string]any{"address": x.Addr, "rows": x.Rows, "receipt": x.Receipt})
+		sinks = append(sinks, worked(map[string]any{"address": x.Addr, "rows": x.Rows, "receipt": x.Receipt}, x.Work))
 	}
 	return map[string]any{"sources": sources, "relations": relations, "sinks": sinks}
+}
+
+// worked adds what a new generation was computed from.
+func worked(fields map[string]any, w apply.Work) map[string]any {
+	if w.Class == "" {
+		return fields
+	}
+	fields["class"], fields["held_rows"], fields["read_rows"] = w.Class, w.HeldRows, w.ReadRows
+	if len(w.Operators) > 0 {
+		operators := map[string]any{}
+		for _, o := range w.Operators {
+			operators[o.Name] = o.Fate
+		}
+		fields["operators"] = operators
+	}
+	return fields
 }
 
 // Epoch prints the progress object of one epoch as it is, without the fields of the other lines.

@@ -106,6 +106,9 @@ func gauge(p apply.Progress, width int) string {
 // numbers are rows, bytes, rate and the time left as far as they are known.
 func numbers(p apply.Progress) string {
 	parts := []string{Things(p.Rows, "row")}
+	if p.HeldRows > 0 {
+		parts = append(parts, Things(p.HeldRows, "row")+" held")
+	}
 	switch {
 	case p.TotalBytes > 0:
 		parts = append(parts, Bytes(p.Bytes)+" of "+Bytes(p.TotalBytes))

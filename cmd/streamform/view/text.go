@@ -96,10 +96,10 @@ func (t *Text) summary(r *apply.Result) {
 		lines = append(lines, [2]string{s.Addr.String(), text})
 	}
 	for _, rel := range r.Summary.Relations {
-		lines = append(lines, [2]string{rel.Addr.String(), Things(rel.Rows, "row")})
+		lines = append(lines, [2]string{rel.Addr.String(), Things(rel.Rows, "row") + from(rel.Work)})
 	}
 	for _, s := range r.Summary.Sinks {
-		lines = append(lines, [2]string{s.Addr.String(), "wrote " + Things(s.Rows, "row") + receipt(s.Receipt)})
+		lines = append(lines, [2]string{s.Addr.String(), "wrote " + Things(s.Rows, "row") + receipt(s.Receipt) + from(s.Work)})
 	}
 	width := 0
 	for _, l := range lines {
@@ -111,6 +111,26 @@ func (t *Text) summary(r *apply.Result) {
 		}
 		fmt.Fprintf(t.o.Out, "  %-*s  %s\n", width, l[0], l[1])
 	}
+}
+
+// from says what a new generation was really computed from.
+func from(w apply.Work) string {
+	var parts []string
+	if w.HeldRows > 0 {
+		parts = append(parts, Things(w.HeldRows, "row")+" held")
+	}
+	if w.ReadRows > 0 {
+		parts = append(parts, Things(w.ReadRows, "row")+" read")
+	}
+	switch {
+	case w.Class == "":
+		return ""
+	case len(parts) > 0:
+		return "; made from " + strings.Join(parts, " and ")
+	case w.Class == plan.Migrate:
+		return "; what it remembered was handed over"
+	}
+	return ""
 }
 
 // receipt says what a sink's receipt holds beside the rows, in the order of its names.

@@ -25,6 +25,14 @@ func (m *Measured) Remember(r Remember) {
 			m.Updated++
 		}
 	}
+	for _, p := range r.Pieces {
+		m.Bytes += int64(len(p.Name) + len(p.Value))
+		if p.Value == nil {
+			m.Removed++
+		} else {
+			m.Updated++
+		}
+	}
 	for _, b := range r.Blocks {
 		m.Updated++
 		m.Bytes += int64(len(b))

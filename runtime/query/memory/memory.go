@@ -15,6 +15,8 @@ type Memory interface {
 	Scan(fn func(key, value []byte) error) error
 	// Blocks visits the append-only blocks in the order they were appended.
 	Blocks(fn func(block []byte) error) error
+	// Pieces returns the values of the named pieces, nil where there is none. Names in the order of their bytes are found fastest.
+	Pieces(names [][]byte) ([][]byte, error)
 }
 
 // Empty reports whether nothing is remembered by key.
@@ -34,7 +36,11 @@ type Remember struct {
 	Keys     [][]byte // unique within an epoch
 	Values   [][]byte // nil deletes the key
 	Blocks   [][]byte // appended after the ones there are
+	Pieces   []Piece
 }
+
+// Piece is a large value that is written once, and found by its name. A nil value forgets it.
+type Piece struct{ Name, Value []byte }
 
 // Counted changes the number of each row kept by content: rows, and by how much each occurrence moves its number. Rows may repeat.
 func Counted(mem Memory, rows [][]byte, moves []int64) (Remember, error) {

@@ -1,13 +1,16 @@
 package memory
 
 import (
+	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 )
 
-// Multimap keeps many rows per key in keyed data. A key's rows lie in chunks, numbered
-// from 0: the entry prefix, key, chunk number → rows, each behind its length as a varint. Chunk 0 begins with
-// the number of chunks. Adding a row touches the last chunk and chunk 0 only.
+// Multimap keeps many rows per key in keyed data. Rows that a small epoch adds lie on their key's shelf: in chunks numbered
+// from 0, the entry prefix, key, chunk number → rows, each behind its length as a varint. Chunk 0 begins with
+// twice the number of chunks; one more says that a run's number follows, and that what older runs have of the key does not count any
+// more. Adding a row touches the last chunk and chunk 0 only. Rows that a large epoch adds lie in runs.
 type Multimap struct {
 	Mem    Memory
 	Prefix byte // of its entries, among those of the operator
@@ -21,11 +24,41 @@ func (m Multimap) entry(key string, chunk uint64) []byte {
 	return binary.AppendUvarint(append(out, key...), chunk)
 }
 
-// Shelf is the chunks of one key, as far as they were read.
+// Shelf is the rows of one key, as far as they were read.
 type Shelf struct {
 	count  uint64            // chunks there are
-	chunks map[uint64][]byte // rows only, without the count
+	cover  uint64            // runs before this one do not count
+	chunks map[uint64][]byte // rows only, without what chunk 0 begins with
+	run    [][]byte          // rows of runs
 }
+
+// head is what chunk 0 begins with.
+func (s *Shelf) head() []byte {
+	if s.cover == 0 {
+		return binary.AppendUvarint(nil, 2*s.count)
+	}
+	return binary.AppendUvarint(binary.AppendUvarint(nil, 2*s.count+1), s.cover)
+}
+
+// openShelf parses chunk 0.
+func openShelf(v []byte) (*Shelf, error) {
+	n, used := binary.Uvarint(v)
+	if used <= 0 {
+		return nil, errChunk
+	}
+	s := &Shelf{count: n / 2}
+	v = v[used:]
+	if n%2 == 1 {
+		if s.cover, used = binary.Uvarint(v); used <= 0 {
+			return nil, errChunk
+		}
+		v = v[used:]
+	}
+	s.chunks = map[uint64][]byte{0: v}
+	return s, nil
+}
+
+var errChunk = errors.New("reading keyed data: a damaged chunk")
 
 // heads reads chunk 0 of each key; a key without rows has no shelf.
 func (m Multimap) heads(keys []string) (map[string]*Shelf, error) {
@@ -42,11 +75,9 @@ func (m Multimap) heads(keys []string) (map[string]*Shelf, error) {
 		if v == nil {
 			continue
 		}
-		n, used := binary.Uvarint(v)
-		if used <= 0 {
-			return nil, fmt.Errorf("reading keyed data: a damaged chunk")
+		if out[keys[i]], err = openShelf(v); err != nil {
+			return nil, err
 		}
-		out[keys[i]] = &Shelf{count: n, chunks: map[uint64][]byte{0: v[used:]}}
 	}
 	return out, nil
 }
@@ -86,15 +117,47 @@ func (m Multimap) fetch(shelves map[string]*Shelf, all bool) error {
 
 // Load reads all rows of the keys.
 func (m Multimap) Load(keys []string) (map[string]*Shelf, error) {
-	shelves, err := m.heads(keys)
+	l, err := m.list()
 	if err != nil {
 		return nil, err
 	}
-	return shelves, m.fetch(shelves, true)
+	shelves := map[string]*Shelf{}
+	if l.shelves {
+		if shelves, err = m.heads(keys); err != nil {
+			return nil, err
+		}
+		if err := m.fetch(shelves, true); err != nil || len(l.runs) == 0 {
+			return shelves, err
+		}
+	}
+	sorted := KeysOf(keys)
+	for _, r := range l.runs {
+		err := m.find(r, sorted, func(i int, row []byte) error {
+			key := string(sorted.keys[i])
+			s := shelves[key]
+			if s == nil {
+				s = &Shelf{}
+				shelves[key] = s
+			}
+			if r.id >= s.cover {
+				s.run = append(s.run, row)
+			}
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return shelves, nil
 }
 
 // Rows visits the rows of a shelf whose chunks are all there.
 func (s *Shelf) Rows(fn func(row []byte) error) error {
+	for _, row := range s.run {
+		if err := fn(row); err != nil {
+			return err
+		}
+	}
 	for c := range s.count {
 		if err := eachRow(s.chunks[c], fn); err != nil {
 			return err
@@ -107,7 +170,7 @@ func eachRow(chunk []byte, fn func(row []byte) error) error {
 	for len(chunk) > 0 {
 		n, used := binary.Uvarint(chunk)
 		if used <= 0 || uint64(len(chunk)-used) < n {
-			return fmt.Errorf("reading keyed data: a damaged chunk")
+			return errChunk
 		}
 		if err := fn(chunk[used : used+int(n)]); err != nil {
 			return err
@@ -117,22 +180,45 @@ func eachRow(chunk []byte, fn func(row []byte) error) error {
 	return nil
 }
 
-// Change adds and removes rows. loaded holds the shelves that were read whole already; others are read as far as is needed.
-func (m Multimap) Change(added, removed map[string][][]byte, loaded map[string]*Shelf) (Remember, error) {
-	r := &Remember{}
+// Change is what an epoch adds to rows by key and takes from them.
+type Change struct {
+	Added, Removed map[string][][]byte
+	Loaded         map[string]*Shelf // that were read whole already; others are read as far as is needed
+	Run            *Rows             // added as a run; its keys are not among the others. nil: none
+}
+
+// Change says what is to be remembered in the place of what there is.
+func (m Multimap) Change(c Change) (Remember, error) {
+	l, err := m.list()
+	if err != nil {
+		return Remember{}, err
+	}
+	r, was := &Remember{}, l.encode()
+	if c.Run != nil && c.Run.Len() > 0 {
+		if err := m.add(r, &l, c.Run); err != nil {
+			return Remember{}, err
+		}
+	}
 	var grow, shrink []string
-	for k := range added {
-		if len(removed[k]) == 0 {
+	for k := range c.Added {
+		if len(c.Removed[k]) == 0 {
 			grow = append(grow, k)
 		}
 	}
-	for k := range removed {
+	for k := range c.Removed {
 		shrink = append(shrink, k)
 	}
-	if err := m.grow(r, grow, added, loaded); err != nil {
+	if err := m.grow(r, grow, c.Added, c.Loaded); err != nil {
 		return Remember{}, err
 	}
-	return *r, m.shrink(r, shrink, added, removed)
+	if err := m.shrink(r, &l, shrink, c); err != nil {
+		return Remember{}, err
+	}
+	l.shelves = l.shelves || len(grow) > 0 || len(shrink) > 0
+	if now := l.encode(); len(l.runs) > 0 && !bytes.Equal(was, now) {
+		r.Keys, r.Values = append(r.Keys, m.listEntry()), append(r.Values, now)
+	}
+	return *r, nil
 }
 
 func (m Multimap) grow(r *Remember, keys []string, added map[string][][]byte, loaded map[string]*Shelf) error {
@@ -157,8 +243,8 @@ func (m Multimap) grow(r *Remember, keys []string, added map[string][][]byte, lo
 		if s == nil {
 			s = read[k]
 		}
-		if s == nil {
-			m.put(r, k, added[k])
+		if s == nil || s.count == 0 {
+			m.put(r, k, s, added[k])
 			continue
 		}
 		m.append(r, k, s, added[k])
@@ -187,25 +273,30 @@ func (m Multimap) append(r *Remember, key string, s *Shelf, rows [][]byte) {
 	}
 	flush()
 	if last == 0 || last+1 != s.count {
+		head := (&Shelf{count: last + 1, cover: s.cover}).head()
 		r.Keys = append(r.Keys, m.entry(key, 0))
-		r.Values = append(r.Values, append(binary.AppendUvarint(nil, last+1), first...))
+		r.Values = append(r.Values, append(head, first...))
 	}
 }
 
-// put writes a key's rows anew.
-func (m Multimap) put(r *Remember, key string, rows [][]byte) {
-	m.append(r, key, &Shelf{count: 1, chunks: map[uint64][]byte{0: nil}}, rows)
+// put writes a key's rows anew; was is the shelf there is, if any, which only says what it covers.
+func (m Multimap) put(r *Remember, key string, was *Shelf, rows [][]byte) {
+	s := &Shelf{count: 1, chunks: map[uint64][]byte{0: nil}}
+	if was != nil {
+		s.cover = was.cover
+	}
+	m.append(r, key, s, rows)
 }
 
 // shrink rewrites keys that lose rows.
-func (m Multimap) shrink(r *Remember, keys []string, added, removed map[string][][]byte) error {
+func (m Multimap) shrink(r *Remember, l *runList, keys []string, c Change) error {
 	shelves, err := m.Load(keys)
 	if err != nil {
 		return err
 	}
 	for _, k := range keys {
 		gone := map[string]int{}
-		for _, row := range removed[k] {
+		for _, row := range c.Removed[k] {
 			gone[string(row)]++
 		}
 		var keep [][]byte
@@ -217,14 +308,14 @@ func (m Multimap) shrink(r *Remember, keys []string, added, removed map[string][
 			}
 			return nil
 		}
-		count := uint64(0)
-		if s := shelves[k]; s != nil {
-			count = s.count
-			if err := s.Rows(drop); err != nil {
-				return err
-			}
+		s := shelves[k]
+		if s == nil {
+			s = &Shelf{}
 		}
-		for _, row := range added[k] {
+		if err := s.Rows(drop); err != nil {
+			return err
+		}
+		for _, row := range c.Added[k] {
 			if err := drop(row); err != nil {
 				return err
 			}
@@ -234,40 +325,70 @@ func (m Multimap) shrink(r *Remember, keys []string, added, removed map[string][
 				return fmt.Errorf("a row that is not held was taken back")
 			}
 		}
-		m.rewrite(r, k, count, keep)
+		if len(s.run) > 0 {
+			s.cover, l.covered = l.next, true
+		}
+		m.rewrite(r, k, s, keep)
 	}
 	return nil
 }
 
-func (m Multimap) rewrite(r *Remember, key string, had uint64, rows [][]byte) {
+// rewrite puts rows in the place of a shelf's chunks. One that covers runs stays when it has no rows.
+func (m Multimap) rewrite(r *Remember, key string, s *Shelf, rows [][]byte) {
 	written := uint64(0)
-	if len(rows) > 0 {
+	switch {
+	case len(rows) > 0:
 		before := len(r.Keys)
-		m.put(r, key, rows)
+		m.put(r, key, s, rows)
 		written = uint64(len(r.Keys) - before)
+	case s.cover > 0:
+		r.Keys, r.Values = append(r.Keys, m.entry(key, 0)), append(r.Values, (&Shelf{cover: s.cover}).head())
+		written = 1
 	}
-	for c := written; c < had; c++ {
+	for c := written; c < s.count; c++ {
 		r.Keys, r.Values = append(r.Keys, m.entry(key, c)), append(r.Values, nil)
 	}
 }
 
 // All visits the rows of all keys, in any order. A row is valid during the call only.
 func (m Multimap) All(fn func(row []byte) error) error {
-	return m.Mem.Scan(func(entry, chunk []byte) error {
+	l, err := m.list()
+	if err != nil {
+		return err
+	}
+	covers, err := m.covers(l)
+	if err != nil {
+		return err
+	}
+	if err := m.counting(l.runs, covers, func(_, row []byte) error { return fn(row) }); err != nil {
+		return err
+	}
+	return m.Mem.Scan(func(entry, value []byte) error {
 		if len(entry) == 0 || entry[0] != m.Prefix {
 			return nil
 		}
-		size, used := binary.Uvarint(entry[1:])
-		if used <= 0 || uint64(len(entry)-1-used) <= size {
-			return fmt.Errorf("reading keyed data: a damaged key")
+		_, chunk, err := parseEntry(entry)
+		if err != nil {
+			return err
 		}
-		if n, _ := binary.Uvarint(entry[1+used+int(size):]); n == 0 {
-			_, used := binary.Uvarint(chunk)
-			if used <= 0 {
-				return fmt.Errorf("reading keyed data: a damaged chunk")
+		if chunk == 0 {
+			s, err := openShelf(value)
+			if err != nil {
+				return err
 			}
-			chunk = chunk[used:]
+			value = s.chunks[0]
 		}
-		return eachRow(chunk, fn)
+		return eachRow(value, fn)
 	})
+}
+
+// parseEntry takes the entry of a shelf's chunk apart.
+func parseEntry(entry []byte) (key []byte, chunk uint64, err error) {
+	size, used := binary.Uvarint(entry[1:])
+	if used <= 0 || uint64(len(entry)-1-used) <= size {
+		return nil, 0, fmt.Errorf("reading keyed data: a damaged key")
+	}
+	key = entry[1+used : 1+used+int(size)]
+	chunk, _ = binary.Uvarint(entry[1+used+int(size):])
+	return key, chunk, nil
 }

@@ -2,6 +2,7 @@ package seed
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -37,6 +38,9 @@ func (p Plan) Reads(operator string, final bool) bool {
 	}
 	return false
 }
+
+// Shown begins the entries of the rows an operator has given, behind those of its inputs.
+const Shown = 2
 
 // Over is an operator that reads a leaf as it is for one of its inputs.
 func Over(o compile.Stateful, input int, leaf string) compile.Stateful {
@@ -100,14 +104,66 @@ func As(rows string, columns batch.Schema) string {
 }
 
 // Given are the rows that a keyed operator gives: those it remembers, where they may depend on their order, else its inputs, over
-// which its body runs. shown is the prefix of the former.
-func Given(k compile.Keyed, shown int) []evolve.Rows {
+// which its body runs.
+func Given(k compile.Keyed) []evolve.Rows {
 	if k.Unstable {
-		return []evolve.Rows{{Operator: k.ID, Store: evolve.ByKey, Input: shown, Types: k.OutputTypes, Columns: compile.Numbered("c", len(k.OutputTypes))}}
+		return []evolve.Rows{{Operator: k.ID, Store: evolve.ByKey, Input: Shown, Types: k.OutputTypes, Columns: compile.Numbered("c", len(k.OutputTypes))}}
 	}
 	out := make([]evolve.Rows, len(k.Inputs))
 	for i, types := range k.InputTypes {
 		out[i] = evolve.Rows{Operator: k.ID, Store: evolve.ByKey, Input: i, Types: types, Columns: compile.Numbered("c", len(types))}
 	}
 	return out
+}
+
+// Needs lists what carrying a plan out reads whole. The rows of the relation itself are not among it where they are kept.
+func (p Plan) Needs() []evolve.Need {
+	var out []evolve.Need
+	rows := func(r *evolve.Rows) {
+		if r != nil {
+			out = append(out, evolve.Need{Operator: r.Operator, Store: r.Store, Input: r.Input})
+		}
+	}
+	for _, leaf := range slices.Sorted(maps.Keys(p.Program.LeafColumns)) {
+		switch from, needed := p.Carry.Leaves[leaf]; {
+		case needed && from.From == nil:
+			out = append(out, evolve.Need{View: leaf})
+		case needed:
+			rows(from.From)
+		case p.Program.FullRefresh != "":
+			if old := p.Carry.Operators[compile.InputID(leaf)].Keep; old != "" {
+				out = append(out, evolve.Need{Operator: old, Store: p.stored(leaf)})
+			}
+		}
+	}
+	final := p.Result() == nil
+	for _, o := range p.Program.Steps {
+		origin := p.Carry.Operators[o.Name()]
+		_, aggregate := o.(compile.Aggregate)
+		switch {
+		case origin.Keep != "" && !p.Reads(o.Name(), final):
+		case origin.Keep != "" && aggregate:
+			out = append(out, evolve.Need{Operator: origin.Keep, Store: evolve.Groups})
+		case origin.Keep != "":
+			k, _ := o.(compile.Keyed)
+			for _, r := range Given(k) {
+				out = append(out, evolve.Need{Operator: origin.Keep, Store: r.Store, Input: r.Input})
+			}
+		case origin.Partials != nil:
+			out = append(out, evolve.Need{Operator: origin.Partials.Operator, Store: evolve.Groups})
+		}
+		for _, r := range origin.Inputs {
+			rows(r)
+		}
+	}
+	rows(p.Carry.Operators[compile.ResultID].Result)
+	return out
+}
+
+// stored is the form in which all rows of an input are held.
+func (p Plan) stored(leaf string) evolve.Store {
+	if p.Program.AppendRead[leaf] {
+		return evolve.InOrder
+	}
+	return evolve.ByContent
 }

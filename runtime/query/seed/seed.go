@@ -16,6 +16,7 @@ import (
 type Source struct {
 	Set    *table.Set
 	Memory memory.Memory
+	Count  func(ctx context.Context, operator, rows string) error // is told what stands after FROM to read all that an operator held
 }
 
 // Rows is what stands after FROM to read rows that an old operator holds, as columns c0, c1, ….
@@ -23,6 +24,9 @@ func (s Source) Rows(ctx context.Context, r evolve.Rows) (string, error) {
 	held, err := s.held(ctx, r)
 	if err != nil {
 		return "", fmt.Errorf("reading the rows that %s held: %w", r.Operator, err)
+	}
+	if err := s.Count(ctx, r.Operator, held); err != nil {
+		return "", err
 	}
 	list := make([]string, len(r.Columns))
 	for i, c := range r.Columns {
@@ -80,6 +84,9 @@ func (s Source) Partials(ctx context.Context, p evolve.Partials, a compile.Aggre
 	})
 	if err != nil {
 		return "", fmt.Errorf("reading the partials that %s held: %w", p.Operator, err)
+	}
+	if err := s.Count(ctx, p.Operator, held); err != nil {
+		return "", err
 	}
 	var list []string
 	for i, g := range p.Groups {

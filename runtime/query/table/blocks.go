@@ -94,3 +94,19 @@ func (s *Set) LoadBlocks(ctx context.Context, names, types []string, each func(f
 	}
 	return l.Table(ctx)
 }
+
+// BlockRows is how many rows a block has.
+func BlockRows(block []byte) (n int64, err error) {
+	r, err := ipc.NewReader(bytes.NewReader(block))
+	if err != nil {
+		return 0, fmt.Errorf("decoding rows: %w", err)
+	}
+	defer r.Release()
+	for r.Next() {
+		n += r.RecordBatch().NumRows()
+	}
+	if r.Err() != nil {
+		return 0, fmt.Errorf("decoding rows: %w", r.Err())
+	}
+	return n, nil
+}

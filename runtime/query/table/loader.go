@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/rows"
 )
 
@@ -168,11 +169,28 @@ type Columns struct {
 
 // Encode turns the rows of a table into the bytes they are remembered as, in the table's order.
 func (s *Set) Encode(ctx context.Context, table string, c Columns) (keys, values [][]byte, err error) {
+	r, err := s.Encoded(ctx, table, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	keys, values = make([][]byte, r.Len()), make([][]byte, r.Len())
+	for i := range keys {
+		keys[i], values[i] = r.Key(i), r.Row(i)
+	}
+	return keys, values, nil
+}
+
+// Encoded is Encode into one buffer.
+func (s *Set) Encoded(ctx context.Context, table string, c Columns) (*memory.Rows, error) {
 	sql := "FROM " + table
 	if _, ok := s.kept[table]; !ok || !plain(c.Types) {
 		sql = "SELECT " + strings.Join(AsRemembered(c.Names, c.Types), ", ") + " FROM " + table
 	}
-	err = s.Batches(ctx, sql, func(b arrow.RecordBatch) error {
+	out, all := &memory.Rows{}, 0
+	if n, ok := s.Rows(table); ok {
+		all = int(n)
+	}
+	err := s.Batches(ctx, sql, func(b arrow.RecordBatch) error {
 		k, err := rows.NewKeyEncoder(b, 0, c.Key)
 		if err != nil {
 			return err
@@ -181,18 +199,13 @@ func (s *Set) Encode(ctx context.Context, table string, c Columns) (keys, values
 		if err != nil {
 			return err
 		}
-		var arena []byte
+		out.Expect(int(b.NumRows()), all)
 		for i := range int(b.NumRows()) {
-			start := len(arena)
-			arena = k.Append(arena, i)
-			mid := len(arena)
-			arena = v.Append(arena, i)
-			keys = append(keys, arena[start:mid:mid])
-			values = append(values, arena[mid:len(arena):len(arena)])
+			out.Add(func(dst []byte) []byte { return k.Append(dst, i) }, func(dst []byte) []byte { return v.Append(dst, i) })
 		}
 		return nil
 	})
-	return keys, values, err
+	return out, err
 }
 
 func plain(types []string) bool {

@@ -75,7 +75,7 @@ func TestRowsLeaveAsTimePasses(t *testing.T) {
 	r = w.run(w.file("b", event(5, 5, "2026-02-28 06:00:00")))
 	require.Equal(t, batch.Counts{Deleted: 2}, r.Relations["v0"])
 	require.Equal(t, temporal.Never, r.Due["v0"])
-	require.Len(t, w.memories["v0/sf$op1"].rows, 1, "no row waits any more: only the clock is remembered")
+	require.EqualValues(t, 1, w.memories["v0/sf$op1"].Len(), "no row waits any more: only the clock is remembered")
 }
 
 func TestRowsArriveAsTimePasses(t *testing.T) {
@@ -91,7 +91,7 @@ func TestRowsArriveAsTimePasses(t *testing.T) {
 		w.run()
 	}
 	require.Equal(t, temporal.Never, w.now, "all rows are settled")
-	require.Len(t, w.memories["v1/sf$op1"].rows, 1)
+	require.EqualValues(t, 1, w.memories["v1/sf$op1"].Len())
 }
 
 // now() - INTERVAL 1 MONTH is cut to a month's last day, so that rows come back at midnight.

@@ -17,44 +17,13 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/memory/inmap"
 )
 
 var (
 	oracleWorlds = flag.Uint64("oracle-worlds", 4, "random worlds of TestTemporalOracle")
 	oracleSeed   = flag.Uint64("oracle-seed", 1, "first seed of TestTemporalOracle")
 )
-
-// memory is keyed data in a map.
-type memory struct {
-	rows   map[string][]byte
-	blocks [][]byte
-}
-
-func (m *memory) Get(keys [][]byte) ([][]byte, error) {
-	out := make([][]byte, len(keys))
-	for i, k := range keys {
-		out[i] = m.rows[string(k)]
-	}
-	return out, nil
-}
-
-func (m *memory) Scan(fn func(key, value []byte) error) error {
-	for k, v := range m.rows {
-		if err := fn([]byte(k), v); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (m *memory) Blocks(fn func(block []byte) error) error {
-	for _, b := range m.blocks {
-		if err := fn(b); err != nil {
-			return err
-		}
-	}
-	return nil
-}
 
 // world is a source t of JSON files, views over it, and a plain DuckDB beside them. The views filter by the time: in their SQL, {now}, {local} and
 // {today} stand for what asks for it.
@@ -66,7 +35,7 @@ type world struct {
 	scan     batch.Scan
 	files    []batch.File
 	steps    []query.Step
-	memories map[string]*memory
+	memories map[string]*inmap.Memory
 
 	names []string
 	sql   map[string]string
@@ -82,7 +51,7 @@ func newWorld(t testing.TB, views ...string) *world {
 	// DuckDB 1.5 fails on some first rows of each key otherwise: "expression type mismatch".
 	require.NoError(t, oracle.Exec(ctx, "SET disabled_optimizers = 'top_n_window_elimination'"))
 	w := &world{t: t, dir: t.TempDir(), oracle: oracle, scan: batch.Scan{Format: batch.Format{Name: "json"}, Columns: timedColumns(), OnMalformed: "quarantine"},
-		memories: map[string]*memory{}, sql: map[string]string{}, due: map[string]int64{}}
+		memories: map[string]*inmap.Memory{}, sql: map[string]string{}, due: map[string]int64{}}
 	w.restart()
 	t.Cleanup(func() { require.NoError(t, errors.Join(w.engine.Close(), oracle.Close())) })
 	c, err := query.NewCompiler(ctx, 1)
@@ -111,7 +80,7 @@ func (w *world) memory(relation string) func(string) query.Memory {
 	return func(operator string) query.Memory {
 		id := relation + "/" + operator
 		if w.memories[id] == nil {
-			w.memories[id] = &memory{rows: map[string][]byte{}}
+			w.memories[id] = inmap.New()
 		}
 		return w.memories[id]
 	}
@@ -142,15 +111,7 @@ func (w *world) epoch(files ...batch.File) *query.Result {
 	require.NoError(w.t, err)
 	for relation, list := range r.Remember {
 		for _, m := range list {
-			mem := w.memory(relation)(m.Operator).(*memory)
-			for i, k := range m.Keys {
-				if m.Values[i] == nil {
-					delete(mem.rows, string(k))
-				} else {
-					mem.rows[string(k)] = slices.Clone(m.Values[i])
-				}
-			}
-			mem.blocks = append(mem.blocks, m.Blocks...)
+			w.memory(relation)(m.Operator).(*inmap.Memory).Keep(m)
 		}
 	}
 	for name, due := range r.Due {

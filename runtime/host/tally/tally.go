@@ -1,13 +1,16 @@
-package host
+// Package tally follows a backfill: what was read, computed and given, and how far it is.
+package tally
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/runtime/store"
 )
 
@@ -16,6 +19,7 @@ type Progress struct {
 	Pipeline   string          // its name for people
 	Relations  []addr.Resource // streams and views being built or brought up to date
 	Rows       int64           // admitted so far
+	HeldRows   int64           // read so far of what the runtime holds
 	Files      int64
 	TotalFiles int64 // 0: unknown
 	Bytes      int64 // as stored
@@ -39,10 +43,11 @@ type SourceSummary struct {
 	Malformed int64 // records set aside or dropped
 }
 
-// RelationSummary is what one stream or view came to.
+// RelationSummary is what one stream or view came to, and what a new generation of it was computed from.
 type RelationSummary struct {
 	Addr addr.Resource
 	Rows int64 // rows of a view as it stands; rows a stream emitted since its generation began
+	Work
 }
 
 // SinkSummary is what one sink was given.
@@ -50,31 +55,52 @@ type SinkSummary struct {
 	Addr    addr.Resource
 	Rows    int64          // inserted and deleted
 	Receipt map[string]any // of the last delivery, nil when there was none
+	Work
 }
 
-// tally follows a backfill: it turns what jobs report into Progress and Summary.
-type tally struct {
-	host     *Host
-	report   func(Progress)
+// Work is what a new generation was really computed from.
+type Work struct {
+	// Class is what was done, in the words of a plan; empty where no new generation was computed.
+	Class evolve.Class
+	// Operators are those that hold something, with what became of each; only of queries that took over keyed data.
+	Operators []evolve.Made
+	HeldRows  int64 // rows and groups that were read of what the runtime holds
+	ReadRows  int64 // rows that were read of sources for it; what is computed together shares them
+}
+
+// Tally turns what jobs report into Progress and Summary.
+type Tally struct {
+	o        Options
 	started  time.Time
 	progress Progress
 	sources  map[addr.Resource]*SourceSummary
 	members  map[addr.Resource]bool
 	given    map[string]int64 // rows given to sinks before, by ID of their generation
+	work     map[addr.Resource]*Work
+	origins  map[addr.Resource][]addr.Resource // of what is computed anew
 }
 
-func (h *Host) tally(report func(Progress)) *tally {
-	if report == nil {
-		report = func(Progress) {}
+// Options are what a tally looks at, and whom it tells.
+type Options struct {
+	Store   *store.Store
+	Catalog *catalog.Catalog
+	Now     func() time.Time
+	Report  func(Progress) // nil: nobody listens
+}
+
+// New begins a tally.
+func New(o Options) *Tally {
+	if o.Report == nil {
+		o.Report = func(Progress) {}
 	}
-	return &tally{host: h, report: report, started: h.opts.Now(), sources: map[addr.Resource]*SourceSummary{},
-		members: map[addr.Resource]bool{}, given: map[string]int64{}}
+	return &Tally{o: o, started: o.Now(), sources: map[addr.Resource]*SourceSummary{}, members: map[addr.Resource]bool{},
+		given: map[string]int64{}, work: map[addr.Resource]*Work{}, origins: map[addr.Resource][]addr.Resource{}}
 }
 
-// begin turns to a pipeline.
-func (t *tally) begin(p *catalog.Pipeline) error {
+// Begin turns to a pipeline.
+func (t *Tally) Begin(p *catalog.Pipeline) error {
 	t.progress = Progress{Pipeline: p.Name}
-	view := t.host.store.View()
+	view := t.o.Store.View()
 	defer view.Close()
 	for _, a := range p.Members {
 		if a.Block == addr.Stream || a.Block == addr.View {
@@ -84,7 +110,7 @@ func (t *tally) begin(p *catalog.Pipeline) error {
 			continue
 		}
 		t.members[a] = true
-		for _, g := range []*catalog.Generation{t.host.catalog.Records[a].Live, t.host.catalog.Records[a].Building} {
+		for _, g := range []*catalog.Generation{t.o.Catalog.Records[a].Live, t.o.Catalog.Records[a].Building} {
 			if g == nil {
 				continue
 			}
@@ -99,14 +125,14 @@ func (t *tally) begin(p *catalog.Pipeline) error {
 	return nil
 }
 
-func (t *tally) tell() {
-	t.progress.Elapsed = t.host.opts.Now().Sub(t.started)
-	t.report(t.progress)
+func (t *Tally) tell() {
+	t.progress.Elapsed = t.o.Now().Sub(t.started)
+	t.o.Report(t.progress)
 }
 
-// replaying notes what a replay up to the ends reads in all.
-func (t *tally) replaying(ends map[string]int64) error {
-	view := t.host.store.View()
+// Replaying notes what a replay up to the ends reads in all.
+func (t *Tally) Replaying(ends map[string]int64) error {
+	view := t.o.Store.View()
 	defer view.Close()
 	for id := range ends {
 		s, err := job.ReadSourceState(view, id)
@@ -119,12 +145,56 @@ func (t *tally) replaying(ends map[string]int64) error {
 	return nil
 }
 
-func (t *tally) replayed(p job.ReplayProgress) {
+// Computed begins something that is computed anew, from sources or from rows that are held.
+func (t *Tally) Computed(a addr.Resource, origins []addr.Resource) {
+	w := t.of(a)
+	w.Class = evolve.RebuildFromState
+	t.origins[a] = origins
+	if slices.ContainsFunc(origins, func(o addr.Resource) bool { return o.Block == addr.Source }) {
+		w.Class = evolve.ReplayFromSource
+	}
+}
+
+// Replayed takes in an epoch of a replay; by are those it was for.
+func (t *Tally) Replayed(p job.ReplayProgress, by []addr.Resource) {
+	for _, a := range by {
+		t.of(a).ReadRows += p.Rows
+	}
 	t.add(p.Source, p)
 	t.tell()
 }
 
-func (t *tally) add(a addr.Resource, p job.ReplayProgress) {
+// Carried takes in keyed data that was taken over. views are the rows of those it read.
+func (t *Tally) Carried(a addr.Resource, taken evolve.Taken, views int64) {
+	w := t.of(a)
+	w.Class, w.Operators = taken.Class(), taken.Operators
+	t.hold(w, taken.Rows()+views)
+}
+
+// Held takes in rows that something was computed from, or given.
+func (t *Tally) Held(a addr.Resource, rows int64) { t.hold(t.of(a), rows) }
+
+func (t *Tally) hold(w *Work, rows int64) {
+	w.HeldRows += rows
+	t.progress.HeldRows += rows
+	t.tell()
+}
+
+func (t *Tally) of(a addr.Resource) *Work {
+	if t.work[a] == nil {
+		t.work[a] = &Work{}
+	}
+	return t.work[a]
+}
+
+func (t *Tally) done(a addr.Resource) Work {
+	if w := t.work[a]; w != nil {
+		return *w
+	}
+	return Work{}
+}
+
+func (t *Tally) add(a addr.Resource, p job.ReplayProgress) {
 	s := t.sources[a]
 	if s == nil {
 		s = &SourceSummary{Addr: a}
@@ -139,13 +209,18 @@ func (t *tally) add(a addr.Resource, p job.ReplayProgress) {
 	t.progress.Rows += p.Rows
 }
 
-// epoch takes in a live epoch.
-func (t *tally) epoch(p job.Progress) {
+// Epoch takes in a live epoch.
+func (t *Tally) Epoch(p job.Progress) {
 	t.progress.TotalFiles, t.progress.TotalBytes = 0, 0
 	for _, s := range p.Sources {
 		a, err := addr.Parse(s.Description)
 		if err != nil {
 			continue
+		}
+		for reader, origins := range t.origins {
+			if slices.Contains(origins, a) {
+				t.of(reader).ReadRows += s.NumInputRows
+			}
 		}
 		t.add(a, job.ReplayProgress{Files: s.Files, Bytes: s.Bytes, Rows: s.NumInputRows, Malformed: s.Malformed})
 		files, _ := strconv.ParseInt(s.Metrics["numFilesOutstanding"], 10, 64)
@@ -158,12 +233,12 @@ func (t *tally) epoch(p job.Progress) {
 	t.tell()
 }
 
-// summary sums up the pipelines that were begun.
-func (t *tally) summary() (Summary, error) {
-	view := t.host.store.View()
+// Summary sums up the pipelines that were begun.
+func (t *Tally) Summary() (Summary, error) {
+	view := t.o.Store.View()
 	defer view.Close()
 	var s Summary
-	for _, r := range t.host.catalog.Sorted() {
+	for _, r := range t.o.Catalog.Sorted() {
 		if !t.members[r.Addr] {
 			continue
 		}
@@ -188,14 +263,14 @@ func (t *tally) summary() (Summary, error) {
 			if err != nil {
 				return s, fmt.Errorf("reading sums of %s: %w", r.Addr, err)
 			}
-			s.Relations = append(s.Relations, RelationSummary{Addr: r.Addr, Rows: c.Inserted - c.Deleted})
+			s.Relations = append(s.Relations, RelationSummary{Addr: r.Addr, Rows: c.Inserted - c.Deleted, Work: t.done(r.Addr)})
 		}
 	}
 	return s, nil
 }
 
-func (t *tally) sink(v *store.View, r *catalog.Record) (SinkSummary, error) {
-	s := SinkSummary{Addr: r.Addr}
+func (t *Tally) sink(v *store.View, r *catalog.Record) (SinkSummary, error) {
+	s := SinkSummary{Addr: r.Addr, Work: t.done(r.Addr)}
 	g := r.Newest()
 	c, err := job.ReadCounters(v, g.ID)
 	if err != nil {

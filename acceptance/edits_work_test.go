@@ -1,0 +1,76 @@
+package acceptance
+
+import (
+	"bufio"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/streamform/streamform/graph/plan"
+)
+
+// worked is what apply says of a relation or sink: what was really done.
+type worked struct {
+	Address   string            `json:"address"`
+	Class     plan.Class        `json:"class"`
+	HeldRows  int64             `json:"held_rows"`
+	ReadRows  int64             `json:"read_rows"`
+	Operators map[string]string `json:"operators"`
+}
+
+// workOf reads the summary that apply printed.
+func workOf(t *testing.T, printed string) map[string]worked {
+	t.Helper()
+	out := map[string]worked{}
+	lines := bufio.NewScanner(strings.NewReader(printed))
+	for lines.Scan() {
+		var line struct {
+			Type string `json:"type"`
+			Data struct{ Relations, Sinks []worked }
+		}
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &line), lines.Text())
+		if line.Type != "data_summary" {
+			continue
+		}
+		for _, w := range append(line.Data.Relations, line.Data.Sinks...) {
+			out[w.Address] = w
+		}
+	}
+	return out
+}
+
+// asPlanned compares what apply did with what the plan said: the class, what became of each operator, and the rows that were
+// read of sources and of what the runtime holds, within a tenth.
+func asPlanned(t *testing.T, p *plan.Plan, printed string) {
+	t.Helper()
+	did := workOf(t, printed)
+	for _, c := range p.Changes {
+		a := c.Addr.String()
+		w := did[a]
+		if c.Addr.Block == "source" || c.Action == plan.Delete {
+			continue
+		}
+		if !c.Computes() {
+			require.Empty(t, w.Class, "%s is not computed anew", a)
+			continue
+		}
+		require.Equal(t, c.Class, w.Class, a)
+		if c.Evolution != nil && c.Evolution.Carry != nil {
+			for _, f := range c.Evolution.Operators {
+				if f.Fate != plan.Dropped {
+					require.Equal(t, string(f.Fate), w.Operators[f.Name], "%s: %s", a, f.Name)
+				}
+			}
+		}
+		if c.Price == nil {
+			require.Zero(t, w.HeldRows+w.ReadRows, a)
+			continue
+		}
+		require.InEpsilon(t, 1+c.Price.HeldRows, 1+w.HeldRows, 0.1, "%s: rows held", a)
+		if c.Price.Rows > 0 {
+			require.InEpsilon(t, 1+c.Price.Rows, 1+w.ReadRows, 0.1, "%s: rows read", a)
+		}
+	}
+}

@@ -1,0 +1,232 @@
+package memory
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/cespare/xxhash/v2"
+)
+
+// Rows are many encoded rows with their keys, all in one buffer.
+type Rows struct {
+	buf   []byte
+	ends  []int   // of each key, and of the row behind it
+	order []place // see sorted
+}
+
+// Expect makes room for the next rows, when all rows together will be so many; 0: that is not known.
+func (r *Rows) Expect(next, all int) {
+	n := r.Len()
+	switch {
+	case n == 0:
+		r.Grow(max(next, all), 0)
+	case all > n && cap(r.buf)-len(r.buf) < next*len(r.buf)/n*2:
+		r.Grow(0, (all-n)*(len(r.buf)/n+1)*9/8)
+	}
+}
+
+// Grow makes room for so many more rows of so many bytes.
+func (r *Rows) Grow(rows, bytes int) {
+	r.ends = slices.Grow(r.ends, 2*rows)
+	r.buf = slices.Grow(r.buf, bytes)
+}
+
+// Add appends a row: key and row append their bytes to what they are given.
+func (r *Rows) Add(key, row func([]byte) []byte) {
+	r.buf = key(r.buf)
+	r.ends = append(r.ends, len(r.buf))
+	r.buf = row(r.buf)
+	r.ends = append(r.ends, len(r.buf))
+}
+
+// Put appends a row.
+func (r *Rows) Put(key, row []byte) {
+	r.buf = append(r.buf, key...)
+	r.ends = append(r.ends, len(r.buf))
+	r.buf = append(r.buf, row...)
+	r.ends = append(r.ends, len(r.buf))
+}
+
+// Len is how many rows there are.
+func (r *Rows) Len() int { return len(r.ends) / 2 }
+
+// Bytes is how long all keys and rows are.
+func (r *Rows) Bytes() int { return len(r.buf) }
+
+func (r *Rows) start(i int) int {
+	if i == 0 {
+		return 0
+	}
+	return r.ends[2*i-1]
+}
+
+// Key is the key of row i.
+func (r *Rows) Key(i int) []byte { return r.buf[r.start(i):r.ends[2*i]:r.ends[2*i]] }
+
+// Row is row i without its key.
+func (r *Rows) Row(i int) []byte { return r.buf[r.ends[2*i]:r.ends[2*i+1]:r.ends[2*i+1]] }
+
+// Split are the rows of the keys that has lists, by key, and those of all others, which come by key as well if there are less than many.
+func (r *Rows) Split(has map[string][][]byte, many int) (known map[string][][]byte, others *Rows) {
+	if r.Len() < many {
+		return r.Grouped(), nil
+	}
+	known, others = map[string][][]byte{}, &Rows{}
+	others.Grow(r.Len(), len(r.buf))
+	for i := range r.Len() {
+		key := r.Key(i)
+		if _, ok := has[string(key)]; ok {
+			known[string(key)] = append(known[string(key)], r.Row(i))
+		} else {
+			others.Put(key, r.Row(i))
+		}
+	}
+	return known, others
+}
+
+// place is where a row stands, with a hash of its key.
+type place struct{ hash, row uint32 }
+
+// hashOf decides where a key's rows lie in a run. Its values are stored: it must stay as it is.
+func hashOf(key []byte) uint32 { return uint32(xxhash.Sum64(key) >> 32) }
+
+// sorted returns the rows in the order of their keys' hashes, rows of one key together and in the order they came.
+func (r *Rows) sorted() []place {
+	if len(r.order) == r.Len() {
+		return r.order
+	}
+	places := make([]place, r.Len())
+	for i := range places {
+		places[i] = place{hashOf(r.Key(i)), uint32(i)}
+	}
+	sortPlaces(places)
+	for i := 0; i < len(places); {
+		j := i + 1
+		for j < len(places) && places[j].hash == places[i].hash {
+			j++
+		}
+		if j-i > 1 {
+			r.sortByKey(places[i:j])
+		}
+		i = j
+	}
+	r.order = places
+	return places
+}
+
+// Grouped are the rows by key.
+func (r *Rows) Grouped() map[string][][]byte {
+	out := make(map[string][][]byte, r.Len())
+	for i := range r.Len() {
+		key := r.Key(i)
+		out[string(key)] = append(out[string(key)], r.Row(i))
+	}
+	return out
+}
+
+// sortByKey puts rows of keys that share a hash in order; mostly they share the key as well.
+func (r *Rows) sortByKey(places []place) {
+	first := r.Key(int(places[0].row))
+	for _, p := range places[1:] {
+		if !bytes.Equal(first, r.Key(int(p.row))) {
+			slices.SortStableFunc(places, func(a, b place) int { return bytes.Compare(r.Key(int(a.row)), r.Key(int(b.row))) })
+			return
+		}
+	}
+}
+
+// sortPlaces sorts by hash, keeping the order of equal ones: three passes over 11 bits each.
+func sortPlaces(places []place) {
+	spare := make([]place, len(places))
+	from, to := places, spare
+	for _, shift := range []uint{0, 11, 22} {
+		var counts [2048]int
+		for _, p := range from {
+			counts[p.hash>>shift&2047]++
+		}
+		at := 0
+		for i, n := range counts {
+			counts[i], at = at, at+n
+		}
+		for _, p := range from {
+			bucket := p.hash >> shift & 2047
+			to[counts[bucket]] = p
+			counts[bucket]++
+		}
+		from, to = to, from
+	}
+	copy(places, from)
+}
+
+// Keys are different keys in the order of their hashes.
+type Keys struct {
+	hashes []uint32
+	keys   [][]byte
+}
+
+// Keys are the keys of the rows.
+func (r *Rows) Keys() Keys {
+	var out Keys
+	for _, p := range r.sorted() {
+		out.next(p.hash, r.Key(int(p.row)))
+	}
+	return out
+}
+
+// next adds a key that is not before the last one.
+func (k *Keys) next(hash uint32, key []byte) {
+	if n := len(k.keys); n > 0 && k.hashes[n-1] == hash && bytes.Equal(k.keys[n-1], key) {
+		return
+	}
+	k.hashes, k.keys = append(k.hashes, hash), append(k.keys, key)
+}
+
+// Len is how many keys there are.
+func (k Keys) Len() int { return len(k.keys) }
+
+// Strings are the keys in order.
+func (k Keys) Strings() []string {
+	out := make([]string, len(k.keys))
+	for i, key := range k.keys {
+		out[i] = string(key)
+	}
+	return out
+}
+
+// KeysOf puts keys in order, each once.
+func KeysOf(keys []string) Keys {
+	rows := &Rows{}
+	for _, k := range keys {
+		rows.Put([]byte(k), nil)
+	}
+	return rows.Keys()
+}
+
+// Join returns the keys that either has.
+func (k Keys) Join(other Keys) Keys {
+	var out Keys
+	i, j := 0, 0
+	for i < k.Len() && j < other.Len() {
+		if k.before(i, other, j) {
+			out.next(k.hashes[i], k.keys[i])
+			i++
+		} else {
+			out.next(other.hashes[j], other.keys[j])
+			j++
+		}
+	}
+	for ; i < k.Len(); i++ {
+		out.next(k.hashes[i], k.keys[i])
+	}
+	for ; j < other.Len(); j++ {
+		out.next(other.hashes[j], other.keys[j])
+	}
+	return out
+}
+
+func (k Keys) before(i int, other Keys, j int) bool {
+	if k.hashes[i] != other.hashes[j] {
+		return k.hashes[i] < other.hashes[j]
+	}
+	return bytes.Compare(k.keys[i], other.keys[j]) < 0
+}
