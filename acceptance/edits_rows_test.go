@@ -158,3 +158,25 @@ func (e *edit) checkSinks(t *testing.T, p *project, before []recorded) {
 	require.NoError(t, err)
 	require.Equal(t, sortedLines(want), sortedLines(got), "the files of valid")
 }
+
+// checkLater looks into the folder of a sink that was given nothing from before the edit.
+func (e *edit) checkLater(t *testing.T, p *project) {
+	t.Helper()
+	if e.rows.later == "" {
+		return
+	}
+	now := relations(t, p)
+	var with []string
+	for _, r := range now {
+		body := r.sql
+		if r.block == addr.Source {
+			body = readJSON(r, e.filesOf(t, p, r, true))
+		}
+		with = append(with, fmt.Sprintf("%q AS (%s)", r.name, body))
+	}
+	want, err := duckCSV(p.dir, "WITH "+strings.Join(with, ", ")+" SELECT user_id, url, price FROM valid")
+	require.NoError(t, err)
+	got, err := duckCSV(p.dir, "SELECT user_id, url, price FROM read_json('"+e.rows.later+"/[a-z]*.json', columns = {user_id: 'BIGINT', url: 'VARCHAR', price: 'DECIMAL(10,2)'}, format = 'newline_delimited')")
+	require.NoError(t, err)
+	require.Equal(t, sortedLines(want), sortedLines(got), "the files of later")
+}

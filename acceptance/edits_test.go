@@ -44,6 +44,7 @@ type edited struct {
 	feed    string   // where the next file of clicks is put; empty: its folder
 	planned bool     // not carried out: only planned
 	sinks   bool     // the sinks' rows are not looked at
+	later   string   // folder of JSON files that hold the rows of valid which the next file gives, and no others
 }
 
 // TestEdits goes through the table of edits and their classes, row by row: what plan says of the edit; and, unless it is blocked,
@@ -140,6 +141,7 @@ func (e *edit) run(t *testing.T, p *project) {
 	feed(t, p, e.rows.feed)
 	p.must("run", "-once")
 	e.checkRows(t, p, before)
+	e.checkLater(t, p)
 	require.Equal(t, 0, p.try("plan", "-detailed-exitcode").code, "the next plan is empty")
 }
 
@@ -212,6 +214,7 @@ func (e *edit) compare(t *testing.T, p *plan.Plan, shown outcome) {
 //	kept STREAM                 goes on with the rows of its former query
 //	clicks FILE…                the files that clicks has read, without the next one
 //	feed FILE                   where the next one is put
+//	later FOLDER                a sink that was given the rows of valid from the next file, and no others
 //	planned                     the edit is only planned
 //	no sinks                    the rows of sinks are not looked at
 func readEdits(t *testing.T) []*edit {
@@ -281,6 +284,8 @@ func (e *edit) read(line string) bool {
 		e.rows.clicks = rest
 	case "feed":
 		e.rows.feed = rest
+	case "later":
+		e.rows.later = rest
 	case "planned":
 		e.rows.planned = true
 	case "no":

@@ -82,6 +82,7 @@ type sink struct {
 	Description string
 	History     string
 	OnForeign   string
+	Since       string
 }
 
 func sinkKind() schema.Kind {
@@ -96,6 +97,7 @@ func (s *sink) Fields() []schema.Field {
 		schema.Optional("batch", &s.Batch, "How much at once.", schema.OnChange(schema.CostInPlace)),
 		schema.Optional("region", &s.Region, "Cannot be altered.", schema.OnChange(schema.CostRecreate)),
 		schema.History(&s.History),
+		schema.Since(&s.Since),
 		schema.Optional("on_foreign", &s.OnForeign, "What others may do.", schema.OnChange(schema.CostNone)),
 		schema.Optional("description", &s.Description, "What it is for.", schema.OnChange(schema.CostNone)),
 	}

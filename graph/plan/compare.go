@@ -99,9 +99,21 @@ func (m *maker) nextGeneration(a addr.Resource) int64 {
 func (m *maker) create(c *Change, reason string) {
 	c.Action, c.Class, c.Reason = Create, InPlace, reason
 	c.Desired.Generation = m.nextGeneration(c.Addr)
-	if graph.Carries(c.Addr) && c.Addr.Block != addr.Source {
+	switch {
+	case m.sinceNow(c.Addr):
+		c.Reason = joinReasons(reason, sinceNow)
+	case graph.Carries(c.Addr) && c.Addr.Block != addr.Source:
 		c.Class = m.dataClass(c.Addr)
 	}
+}
+
+// sinceNow is the reason of sinks that are given nothing from before.
+const sinceNow = `since = "now": it is given the rows that come from the next epoch on`
+
+// sinceNow reports that a sink is never given rows from before.
+func (m *maker) sinceNow(a addr.Resource) bool {
+	r, ok := m.config[a]
+	return ok && a.Block == addr.Sink && textOf(r.Value, "since") == "now"
 }
 
 // dataClass says where the rows of a new generation come from: from the runtime, when all that is read are
@@ -225,7 +237,10 @@ func (m *maker) recreate(c *Change) {
 	if why := m.triggered[c.Addr]; why != "" && !c.Requested {
 		c.Reason = why
 	}
-	if graph.Carries(c.Addr) {
+	switch {
+	case m.sinceNow(c.Addr):
+		c.Reason = joinReasons(c.Reason, sinceNow)
+	case graph.Carries(c.Addr):
 		c.Class = m.dataClass(c.Addr)
 	}
 }

@@ -57,7 +57,7 @@ func (m *maker) inputs(c *Change, v *verdict) {
 	for _, input := range m.in.Graph.Inputs(c.Addr) {
 		switch m.effect(input) {
 		case anew:
-			if !(c.Prior.Status == state.Building && m.resumed(input)) {
+			if !m.sinceNow(c.Addr) && !(c.Prior.Status == state.Building && m.resumed(input)) {
 				v.anew = true
 				v.reasons = append(v.reasons, input.String()+", which it reads, is computed again")
 			}

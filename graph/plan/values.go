@@ -75,8 +75,12 @@ func changedText(paths []string) []string {
 }
 
 // cost is what a change of one attribute costs here. Of a sink that only adds rows, as those of streams and sources do, what decides
-// about its target is a matter of history: the rows it was given cannot be given again from what the runtime holds.
+// about its target is a matter of history: the rows it was given cannot be given again from what the runtime holds. One since now is
+// not given them in any case.
 func (m *maker) cost(c *Change, change schema.FieldChange) schema.Cost {
+	if change.Cost == schema.CostRebuild && m.sinceNow(c.Addr) {
+		return schema.CostInPlace
+	}
 	if change.Cost == schema.CostRebuild && c.Addr.Block == addr.Sink && !deliversView(c.Before) && !deliversView(c.After) {
 		return schema.CostHistory
 	}

@@ -21,6 +21,12 @@ func History(target *string) Field {
 		OneOf("keep", "restate"), OnChange(CostNone))
 }
 
+// Since declares the attribute since of sinks: which rows are delivered.
+func Since(target *string) Field {
+	return Optional("since", target, "Which rows are delivered: all from the start, which also holds without the attribute, or now: only those that come after the sink was created. A sink since now is never given rows from before, whatever is edited.",
+		OneOf("start", "now"), OnChange(CostCreation))
+}
+
 // Required declares an attribute that must be written.
 func Required[T Value](name string, target *T, doc string, opts ...Option) Field {
 	f := attribute(name, target, doc)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/streamform/streamform/lang/addr"
 )
 
 // UserError is a failure the user can mend: a missing folder, a value that does
@@ -26,6 +28,15 @@ func CheckFolder(path string) error {
 		return fmt.Errorf("%q is not a path of this machine; object stores are not written in this version.", path)
 	}
 	return nil
+}
+
+// CheckSince refuses a sink since now on a view: what the target must equal is the whole view.
+func CheckSince(from, since string) error {
+	if since != "now" || !strings.HasPrefix(from, string(addr.View)+".") {
+		return nil
+	}
+	return &UserError{Summary: "A view is written from its start", Attr: "since",
+		Detail: fmt.Sprintf("The target is to equal %s, and changes from now on would not fit to rows that it was never given. Leave since out, or deliver a stream.", from)}
 }
 
 // CleanPath is the shortest text for the place that a path names: ./lake/ is lake.

@@ -23,7 +23,7 @@ type Relation = catalog.Relation
 // or sink of a new generation is only registered: Backfill computes it while the
 // former one serves. The number tells: a resource of the live generation takes effect in place, whatever it says. Putting
 // the same again has no further effect.
-func (h *Host) Put(_ context.Context, r Resource) error {
+func (h *Host) Put(ctx context.Context, r Resource) error {
 	h.busy.Lock()
 	defer h.busy.Unlock()
 	if !h.open.Knows(r.Addr.Kind()) {
@@ -35,8 +35,9 @@ func (h *Host) Put(_ context.Context, r Resource) error {
 	if had, ok := h.catalog.Records[r.Addr]; ok {
 		*next = *had
 	}
-	var err error
+	now, err := sinceNow(r)
 	switch {
+	case err != nil:
 	case !catalog.Carries(r.Addr):
 		next.Live = &catalog.Generation{Number: r.Generation, Value: r.Value}
 	case next.Live != nil && next.Live.Number == r.Generation:
@@ -45,6 +46,10 @@ func (h *Host) Put(_ context.Context, r Resource) error {
 		}
 	case next.Building != nil && next.Building.Number == r.Generation && sameValue(next.Building, r):
 		return nil
+	case now:
+		if err = h.drain(ctx, next.Pipeline); err == nil {
+			err = beginNow(e, next, r)
+		}
 	default:
 		err = supersede(e, next, e.Fresh(r))
 	}
@@ -56,6 +61,23 @@ func (h *Host) Put(_ context.Context, r Resource) error {
 		return fmt.Errorf("putting %s: %w", r.Addr, err)
 	}
 	return nil
+}
+
+// sinceNow reports whether a resource is a sink that is never given rows from before.
+func sinceNow(r Resource) (bool, error) {
+	if r.Addr.Block != addr.Sink {
+		return false, nil
+	}
+	return (&catalog.Generation{Value: r.Value}).SinceNow()
+}
+
+// beginNow has a sink serve at once, with the rows that come from the next epoch on.
+func beginNow(e *catalog.Edit, record *catalog.Record, r Resource) error {
+	if err := e.Drop(record.Live); err != nil {
+		return err
+	}
+	record.Live = e.Fresh(r)
+	return supersede(e, record, nil)
 }
 
 func sameValue(g *catalog.Generation, r Resource) bool {

@@ -193,6 +193,11 @@ func (s *spread) relation(ctx context.Context, r *catalog.Record) (*Relation, er
 // reads and those being built.
 func (s *spread) receives(ctx context.Context, a, in address) (bool, error) {
 	was, is := s.edit.Record(in).Live.Relation, s.edit.Record(in).Building.Relation
+	if isSink(a) {
+		if now, err := s.edit.Record(a).Live.SinceNow(); now || err != nil {
+			return now, err
+		}
+	}
 	switch {
 	case !s.edit.Record(in).Holds() || was == nil || is == nil:
 		return false, nil

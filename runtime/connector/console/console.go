@@ -17,6 +17,7 @@ import (
 type config struct {
 	From        schema.Ref
 	Rows        int64
+	Since       string
 	History     string
 	Description string
 }
@@ -42,6 +43,7 @@ func (c *config) Fields() []schema.Field {
 		schema.Required("from", &c.From, "The source, stream or view that is printed.",
 			schema.Refs(addr.Source, addr.Stream, addr.View), schema.OnChange(schema.CostRebuild)),
 		schema.Optional("rows", &c.Rows, "Rows of one epoch that are printed at most; the others are only counted.", schema.Min(int64(1)), schema.Max(int64(10_000))),
+		schema.Since(&c.Since),
 		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
 	}

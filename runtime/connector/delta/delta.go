@@ -31,6 +31,7 @@ type config struct {
 	Path        string
 	Mode        string
 	OnForeign   string
+	Since       string
 	History     string
 	Description string
 }
@@ -60,8 +61,9 @@ func (c *config) Fields() []schema.Field {
 			schema.OnChange(schema.CostRebuild), schema.Check(connector.CheckFolder), schema.Normal(connector.CleanPath)),
 		schema.Optional("mode", &c.Mode, "Whether new rows are added (append, the default for a source or stream), the table follows every change of a view (upsert, the default for a view), or is written anew as a whole when the view has changed (replace).",
 			schema.OneOf(modeAppend, modeUpsert, modeReplace), schema.OnChange(schema.CostRebuild)),
-		schema.Optional("on_foreign", &c.OnForeign, "What becomes of the table when another writer has changed rows of it: overwrite writes it anew, accept leaves it as it is and goes on. Without a choice the plan stops and explains both. Rows that others add to a table in mode append, OPTIMIZE, VACUUM and the like are no such change.",
+		schema.Optional("on_foreign", &c.OnForeign, "What becomes of the table when another writer has changed rows of it: overwrite writes it anew, accept leaves it as it is and goes on, until a row that has to change is not there. Without a choice the plan stops and explains both. Rows that others add to a table in mode append, OPTIMIZE, VACUUM and the like are no such change.",
 			schema.OneOf("overwrite", "accept"), schema.OnChange(schema.CostNone)),
+		schema.Since(&c.Since),
 		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
 	}
@@ -77,6 +79,9 @@ type sink struct {
 
 func open(_ context.Context, cfg schema.Config, env connector.Env) (connector.Sink, error) {
 	c := cfg.(*config)
+	if err := connector.CheckSince(string(c.From), c.Since); err != nil {
+		return nil, err
+	}
 	view := strings.HasPrefix(string(c.From), string(addr.View)+".")
 	mode := c.Mode
 	switch {

@@ -29,6 +29,7 @@ type sinkConfig struct {
 	Path        string
 	Format      string
 	Mode        string
+	Since       string
 	History     string
 	Description string
 }
@@ -63,6 +64,7 @@ func (c *sinkConfig) Fields() []schema.Field {
 			schema.OneOf("parquet", "json", "csv"), schema.OnChange(schema.CostRebuild)),
 		schema.Optional("mode", &c.Mode, "Whether each epoch of a stream gets a file of its own (append, the default for a source or stream), or one file, `data.json` or the like, always holds the whole view (replace, the default for a view).",
 			schema.OneOf(modeAppend, modeReplace), schema.OnChange(schema.CostRebuild)),
+		schema.Since(&c.Since),
 		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
 	}
@@ -77,6 +79,9 @@ type sink struct {
 
 func openSink(_ context.Context, cfg schema.Config, env connector.Env) (connector.Sink, error) {
 	c := cfg.(*sinkConfig)
+	if err := connector.CheckSince(string(c.From), c.Since); err != nil {
+		return nil, err
+	}
 	s := &sink{dir: absolute(env.Dir, c.Path), format: c.Format, mode: c.Mode}
 	view := strings.HasPrefix(string(c.From), string(addr.View)+".")
 	switch {

@@ -127,6 +127,7 @@ type Wanted struct {
 	Paused         bool     `json:"paused"`
 	RollbackWindow string   `json:"rollback_window"`
 	FullRefresh    string   `json:"full_refresh"`
+	Since          string   `json:"since"`
 }
 
 // Wanted reads a generation's value.
@@ -135,6 +136,12 @@ func (g *Generation) Wanted() (w Wanted, err error) {
 		return w, fmt.Errorf("reading a recorded value: %w", err)
 	}
 	return w, nil
+}
+
+// SinceNow reports that a sink is never given rows from before its generation.
+func (g *Generation) SinceNow() (bool, error) {
+	w, err := g.Wanted()
+	return w.Since == "now", err
 }
 
 // Newest is the generation being built, or else the live one.
