@@ -79,6 +79,9 @@ func sameTable(a, b action.Metadata) bool {
 // refresh brings the head up to the newest version in the store. The listing also guards against a log that was cleaned up
 // or replaced since: writing behind a gap would hide the table's rows.
 func (t *Table) refresh(ctx context.Context) (*head, error) {
+	if h, err := t.loaded(ctx); h != nil || err != nil {
+		return h, err
+	}
 	if h := t.head; h != nil && h.exists() {
 		log, err := snapshot.List(ctx, t.store, h.version)
 		if err != nil {
@@ -100,6 +103,26 @@ func (t *Table) refresh(ctx context.Context) (*head, error) {
 	}
 	t.head = headOf(s)
 	return t.head, nil
+}
+
+// loaded is the head by the newest snapshot made, if that is still of the newest version; else nil.
+func (t *Table) loaded(ctx context.Context) (*head, error) {
+	t.loading.Lock()
+	last := t.last
+	t.loading.Unlock()
+	if last == nil || t.head != nil && t.head.version > last.Version {
+		return nil, nil
+	}
+	newest, err := last.Newest(ctx, t.store)
+	if err != nil || !newest {
+		return nil, err
+	}
+	h := headOf(last)
+	if t.head != nil && t.head.metadata.ID == h.metadata.ID {
+		h.checkpoint = max(h.checkpoint, t.head.checkpoint)
+	}
+	t.head = h
+	return h, nil
 }
 
 // continues tells whether a listing is of the head's table, without a gap.

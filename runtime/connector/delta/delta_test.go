@@ -186,6 +186,7 @@ func (b *bench) live() []string {
 func TestVersions(t *testing.T) {
 	b := newBench(t, "view.x", "")
 	b.next.Key = []string{"k"}
+	b.next.Change.Columns[0].Type = "UBIGINT" // a type that the table has not: rows that differ may be equal there
 	require.Equal(t, connector.Receipt{"version": int64(0)}, b.deliver([]string{"1 a", "2 b"}, nil))
 	require.Equal(t, connector.Receipt{"version": int64(1)}, b.deliver([]string{"2 c"}, []string{"2 b"}))
 	require.Equal(t, connector.Receipt{}, b.deliver([]string{"1 a"}, []string{"1 a"}), "an update to equal values makes no version")

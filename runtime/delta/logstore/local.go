@@ -114,6 +114,21 @@ func (l *Local) List(ctx context.Context, dir, after string) ([]Entry, error) {
 	return out, nil
 }
 
+// Look implements Looker.
+func (l *Local) Look(ctx context.Context, key string) (Entry, error) {
+	if err := ctx.Err(); err != nil {
+		return Entry{}, err
+	}
+	info, err := os.Lstat(l.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return Entry{}, nil
+	}
+	if err != nil {
+		return Entry{}, err
+	}
+	return Entry{Name: info.Name(), Size: info.Size(), Modified: info.ModTime()}, nil
+}
+
 // Put implements Overwriter.
 func (l *Local) Put(ctx context.Context, key string, body []byte) error {
 	if err := ctx.Err(); err != nil {

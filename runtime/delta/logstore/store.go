@@ -36,6 +36,12 @@ type Store interface {
 	List(ctx context.Context, dir, after string) ([]Entry, error)
 }
 
+// Looker is what a store offers that finds an object by its name for less than a listing costs.
+type Looker interface {
+	// Look returns the entry that List has of an object; a zero one when there is none.
+	Look(ctx context.Context, key string) (Entry, error)
+}
+
 // Overwriter is what a store offers for files that need no exclusion: checkpoints and their cleanup.
 type Overwriter interface {
 	// Put writes an object, in place of an older one if there is one: readers see either.

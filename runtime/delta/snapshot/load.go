@@ -46,16 +46,11 @@ func Advance(ctx context.Context, store logstore.Store, s *Snapshot, version int
 	if s == nil || version >= 0 && version < s.Version {
 		return Load(ctx, store, version)
 	}
-	log, err := List(ctx, store, s.Version)
+	target, commit, same, err := following(ctx, store, s, version)
 	if err != nil {
 		return nil, err
 	}
-	target := log.Newest()
-	if version >= 0 {
-		target = version
-	}
-	// A table that was replaced, or cleaned up to a point above us, shows as a log that does not continue ours.
-	if log.Commit(s.Version) != s.commit || !log.Has(s.Version, target) {
+	if !same {
 		return Load(ctx, store, version)
 	}
 	if target == s.Version {
@@ -69,8 +64,62 @@ func Advance(ctx context.Context, store logstore.Store, s *Snapshot, version int
 	if err != nil {
 		return nil, err
 	}
-	next.Root, next.commit = s.Root, log.Commit(target)
+	next.Root, next.commit = s.Root, commit
 	return next, nil
+}
+
+// Newest tells whether a snapshot is of the newest version still.
+func (s *Snapshot) Newest(ctx context.Context, store logstore.Store) (bool, error) {
+	target, _, same, err := following(ctx, store, s, Latest)
+	return same && target == s.Version, err
+}
+
+// following finds the version asked for, and its table commit, among those that follow a snapshot's. A table that was
+// replaced, or cleaned up to a point above the snapshot, shows as a log that does not continue it: same is false.
+func following(ctx context.Context, store logstore.Store, s *Snapshot, version int64) (target int64, commit logstore.Entry, same bool, err error) {
+	if looker, ok := store.(logstore.Looker); ok {
+		target, commit, same, err = ahead(ctx, looker, s, version)
+		if err != nil || same {
+			return target, commit, same, err
+		}
+	}
+	log, err := List(ctx, store, s.Version)
+	if err != nil {
+		return 0, commit, false, err
+	}
+	if target = log.Newest(); version >= 0 {
+		target = version
+	}
+	return target, log.Commit(target), log.Commit(s.Version) == s.commit && log.Has(s.Version, target), nil
+}
+
+// mostAhead is how many versions are looked for by name.
+const mostAhead = 8
+
+// ahead is following for a few versions, without a listing, whose cost grows with the log. It is not same where a listing is needed.
+func ahead(ctx context.Context, store logstore.Looker, s *Snapshot, version int64) (target int64, commit logstore.Entry, same bool, err error) {
+	look := func(v int64) (e logstore.Entry) {
+		if err == nil {
+			if e, err = store.Look(ctx, logstore.CommitKey(v)); err != nil {
+				err = fmt.Errorf("looking for version %d: %w", v, err)
+			}
+		}
+		return e
+	}
+	if commit = look(s.Version); err != nil || commit != s.commit {
+		return 0, commit, false, err
+	}
+	for target = s.Version; target < s.Version+mostAhead; target++ {
+		if target == version {
+			return target, commit, true, err
+		}
+		next := look(target + 1)
+		if next.Name == "" { // the one after it would be behind a gap
+			return target, commit, version < 0 && look(target+2).Name == "", err
+		}
+		commit = next
+	}
+	return 0, commit, false, err
 }
 
 // fallback says that the listing from the hint was of no use, and one from 0 may be.
