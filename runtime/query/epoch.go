@@ -52,6 +52,7 @@ func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 	if err == nil {
 		err = e.Begin(ctx, small, !w.Careful)
 	}
+	e.Light = w.small(e.options.Light)
 	if err == nil {
 		err = ep.run(ctx)
 	}
@@ -69,6 +70,9 @@ func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 
 // smallBytes is the size of the files up to which an epoch is small by default: its rows fit into memory many times over.
 const smallBytes = 8 << 20
+
+// lightShare is the part of the memory up to which files may be that an epoch reads into vectors, as a divisor.
+const lightShare = 8
 
 func (w Work) small(most int64) bool {
 	if w.Careful || slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Former != nil || s.Seed != nil }) {

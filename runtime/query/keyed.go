@@ -80,7 +80,7 @@ func (ep *epoch) keyed(ctx context.Context, s Step, k compile.Keyed, inputs map[
 	if first {
 		err = run.first(ctx, s, c)
 	} else if k.Bilinear {
-		err = run.product(ctx, s.Relation, c)
+		err = run.product(ctx, s, c)
 	} else {
 		err = run.recompute(ctx, s.Relation, c)
 	}
@@ -361,7 +361,7 @@ func (r *keyedRun) after(i int, before string, d *keyedDelta) string {
 
 // product is the change of an inner join: what one side gained or lost, joined with the other side: as it is
 // now for the left side's change, as it was for the right side's.
-func (r *keyedRun) product(ctx context.Context, relation string, c *change) error {
+func (r *keyedRun) product(ctx context.Context, s Step, c *change) error {
 	left, right := r.deltas[0], r.deltas[1]
 	var plus, minus []string
 	shelves := [2]map[string]*memory.Shelf{}
@@ -386,15 +386,23 @@ func (r *keyedRun) product(ctx context.Context, relation string, c *change) erro
 		}
 	}
 	for i := range r.deltas {
-		if err := r.rememberInput(relation, i, shelves[i]); err != nil {
+		if err := r.rememberInput(s.Relation, i, shelves[i]); err != nil {
 			return err
 		}
 	}
 	c.inserted = "(" + r.typed(strings.Join(plus, " UNION ALL ")) + ")"
 	if len(minus) == 0 {
-		return r.materialize(ctx, c)
+		return r.onceMade(ctx, s, c)
 	}
 	return r.consolidate(ctx, c, "("+r.typed(strings.Join(minus, " UNION ALL "))+")")
+}
+
+// onceMade makes sure that new rows are computed once. Those of a large epoch are left to the statement that reads them, if it is one.
+func (r *keyedRun) onceMade(ctx context.Context, s Step, c *change) error {
+	if r.Small || used(s.Program, r.k.ID) > 1 {
+		return r.materialize(ctx, c)
+	}
+	return nil
 }
 
 func (r *keyedRun) keysOf(d *keyedDelta) memory.Keys {

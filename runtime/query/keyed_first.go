@@ -59,10 +59,7 @@ func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
 	if r.k.Unstable {
 		return r.firstShown(ctx, s, c)
 	}
-	if used(s.Program, r.k.ID) > 1 {
-		return r.materialize(ctx, c)
-	}
-	return nil
+	return r.onceMade(ctx, s, c)
 }
 
 // firstShown remembers the rows that an order-dependent operator gives.

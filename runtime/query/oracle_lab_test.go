@@ -47,6 +47,7 @@ func (l *lab) restart(threads int) {
 	o := query.EngineOptions{TempDir: l.dir, Dirs: []string{l.dir}, Threads: threads, Many: []int{1, 5, 1 << 20}[l.files/2%3]}
 	if threads > 1 {
 		o.Small = -1 // large epochs have other ways
+		o.Light = []int64{-1, 1 << 30}[l.files/4%2]
 	}
 	e, err := query.OpenEngine(context.Background(), o)
 	require.NoError(l.t, err)

@@ -32,7 +32,7 @@ func (s *Set) Blocks(ctx context.Context, sql string) ([][]byte, error) {
 	}
 	err := s.Batches(ctx, sql, func(b arrow.RecordBatch) error {
 		if w == nil {
-			w = ipc.NewWriter(&buf, ipc.WithSchema(b.Schema()), ipc.WithZstd())
+			w = ipc.NewWriter(&buf, ipc.WithSchema(b.Schema()), ipc.WithLZ4())
 		}
 		if err := w.Write(b); err != nil {
 			return fmt.Errorf("encoding rows: %w", err)

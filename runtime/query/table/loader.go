@@ -62,7 +62,7 @@ func (l *Loader) Append(ctx context.Context, parts ...[]byte) error {
 // spill moves what was read into the database.
 func (l *Loader) spill(ctx context.Context) (err error) {
 	if l.table == "" {
-		l.set.Small = false
+		l.set.Small, l.set.Light = false, false
 		ddl := make([]string, len(l.names))
 		for i, n := range l.names {
 			ddl[i] = n + " " + l.types[i]

@@ -32,7 +32,7 @@ func (s *Set) Hold(ctx context.Context, sql string) (string, error) {
 		if !errors.Is(err, ErrTooMany) {
 			return "", err
 		}
-		s.Small = false
+		s.Small, s.Light = false, false
 	}
 	return s.Make(ctx, sql)
 }

@@ -16,10 +16,12 @@ import (
 // Set is the tables of one epoch, or of one ad-hoc query, on one database. It is used by one goroutine at a time.
 //
 // While Small is true a table is the vectors that a statement gave: the statement's plan is kept and used again when the same text is run, in this
-// epoch or another. A result of more than mostRows makes the set large: from then on tables are made in the database, which spills to disk what is too much for its memory.
+// epoch or another. While Light is true it is the vectors, too, but no plan is kept. A result of more than mostRows ends both: from then on tables are
+// made in the database, which spills to disk what is too much for its memory.
 type Set struct {
 	Conn  *duck.Conn
 	Small bool
+	Light bool // see Begin, which makes it false
 
 	tables      int // names given in this epoch
 	slot        int
@@ -42,7 +44,7 @@ func NewSet(c *duck.Conn) *Set {
 
 // Begin starts an epoch. What goes on after a failed statement does without a transaction, in which a failure ends all.
 func (s *Set) Begin(ctx context.Context, small, transaction bool) error {
-	s.Small = small
+	s.Small, s.Light = small, false
 	if small || !transaction {
 		return nil
 	}
@@ -112,7 +114,10 @@ func (s *Set) make(ctx context.Context, sql, columns string) (string, error) {
 	if columns == "" && onlyOnce(sql) {
 		columns = sql
 	}
-	if s.Small {
+	if !s.Small && columns == "" {
+		columns = duck.Unknown
+	}
+	if s.Small || s.Light {
 		s.slot++
 		t, err := s.Conn.Keep(ctx, duck.Keeping{Slot: s.slot, SQL: sql, Columns: columns, Most: mostRows})
 		if err == nil {
@@ -122,7 +127,7 @@ func (s *Set) make(ctx context.Context, sql, columns string) (string, error) {
 		if !errors.Is(err, duck.ErrTooMany) {
 			return "", err
 		}
-		s.Small = false
+		s.Small, s.Light = false, false
 	}
 	name := s.name()
 	return name, s.Conn.Exec(ctx, "CREATE TABLE "+name+" AS "+sql)
