@@ -149,6 +149,7 @@ func (l *lab) live(seed uint64, h history, views []view, sum *tally) []view {
 
 // generate makes the views of a world. Each is bound by DuckDB first, which gives later ones its columns.
 func (l *lab) generate(g *generator, columns batch.Schema, sum *tally) []view {
+	l.clear()
 	l.declare(columns)
 	g.describe = l.describe
 	known := []query.Relation{{Name: "t", Columns: columns, AppendOnly: true, Identity: "t"}}

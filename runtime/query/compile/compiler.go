@@ -378,8 +378,11 @@ func (b *binding) describe(body string) (batch.Schema, error) {
 // Bind checks a query against the relations that a connection holds, and returns its columns. Mistakes are *statement.Error.
 func Bind(ctx context.Context, conn *duck.Conn, s *statement.Statement) (batch.Schema, error) {
 	b := &binding{ctx: ctx, conn: conn}
-	if err := b.check(s.Text); err != nil {
-		return nil, err
+	columns, err := b.describe(s.Body)
+	if err != nil {
+		if bad := b.check(s.Text); bad != nil { // it knows where the mistake is
+			return nil, bad
+		}
 	}
-	return b.describe(s.Body)
+	return columns, err
 }

@@ -111,6 +111,9 @@ func (s *Set) MakeOnce(ctx context.Context, sql, columns string) (string, error)
 }
 
 func (s *Set) make(ctx context.Context, sql, columns string) (string, error) {
+	if whole, ok := strings.CutPrefix(sql, "FROM "); ok && s.kept[whole] != nil {
+		return whole, nil // a table is its own copy
+	}
 	if columns == "" && onlyOnce(sql) {
 		columns = sql
 	}
