@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/saved"
 )
 
 // lastEdit is the number of edits in the table of what each costs.
@@ -129,14 +130,14 @@ func (e *edit) run(t *testing.T, p *project) {
 		return
 	}
 	require.Zero(t, got.code, got.stdout+got.stderr)
-	saved, err := plan.ReadFile(p.path("saved"))
+	made, err := saved.Read(p.path("saved"))
 	require.NoError(t, err)
-	e.compare(t, saved.Plan, got)
+	e.compare(t, made.Plan, got)
 	if e.rows.planned {
 		return
 	}
 	did := p.must("apply", "-auto-approve", "-json", "saved")
-	asPlanned(t, saved.Plan, did)
+	asPlanned(t, made.Plan, did)
 	e.checkRows(t, p, before)
 	feed(t, p, e.rows.feed)
 	p.must("run", "-once")

@@ -18,6 +18,7 @@ import (
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/graph/graphtest"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/saved"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/state"
@@ -206,15 +207,15 @@ func TestSavedPlan(t *testing.T) {
 	_, p := secretWorld(t)
 	path := filepath.Join(t.TempDir(), "p.plan")
 	require.NoError(t, os.WriteFile(path, []byte("former"), 0o644))
-	saved := plan.Saved{Plan: p, Files: map[string][]byte{"../x.sql": []byte("SELECT 1"), "main.sf.hcl": nil}}
-	require.NoError(t, plan.WriteFile(path, saved))
+	file := saved.File{Plan: p, Files: map[string][]byte{"../x.sql": []byte("SELECT 1"), "main.sf.hcl": nil}}
+	require.NoError(t, saved.Write(path, file))
 	info, err := os.Stat(path)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 
-	got, err := plan.ReadFile(path)
+	got, err := saved.Read(path)
 	require.NoError(t, err)
 	want, err := json.Marshal(p)
 	require.NoError(t, err)
@@ -224,12 +225,12 @@ func TestSavedPlan(t *testing.T) {
 	require.NotContains(t, string(again), "c4n4ry")
 	require.Equal(t, "SELECT 1", string(got.Files["../x.sql"]))
 
-	var refused *plan.FileError
+	var refused *saved.Unusable
 	for i := 0; i < len(data); i += 7 {
 		altered := bytes.Clone(data)
 		altered[i] ^= 0x20
 		require.NoError(t, os.WriteFile(path, altered, 0o600))
-		got, err := plan.ReadFile(path)
+		got, err := saved.Read(path)
 		if err == nil { // a byte that the format itself ignores, such as a time
 			same, err := json.Marshal(got.Plan)
 			require.NoError(t, err)
@@ -239,15 +240,15 @@ func TestSavedPlan(t *testing.T) {
 		require.ErrorAs(t, err, &refused)
 	}
 	require.NoError(t, os.WriteFile(path, data[:len(data)/2], 0o600))
-	_, err = plan.ReadFile(path)
+	_, err = saved.Read(path)
 	require.ErrorAs(t, err, &refused)
 	require.Contains(t, err.Error(), "not a plan that streamform saved")
-	_, err = plan.ReadFile(path + ".gone")
+	_, err = saved.Read(path + ".gone")
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	other := *p
 	other.FormatVersion, other.StreamformVersion = "9", "7.0.0"
-	require.NoError(t, plan.WriteFile(path, plan.Saved{Plan: &other}))
-	_, err = plan.ReadFile(path)
+	require.NoError(t, saved.Write(path, saved.File{Plan: &other}))
+	_, err = saved.Read(path)
 	require.ErrorContains(t, err, "streamform 7.0.0 made it in plan format 9")
 }

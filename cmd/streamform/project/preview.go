@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/streamform/streamform/cmd/streamform/preview"
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
@@ -25,7 +26,7 @@ type PreviewRequest struct {
 
 // Preview runs a relation as it was applied and as it is planned over the same sample of its sources' newest files, and
 // compares the rows. Nothing is kept. It is nil when ds failed.
-func (p *Project) Preview(ctx context.Context, made *plan.Plan, r PreviewRequest) (*Preview, diag.Diagnostics, error) {
+func (p *Project) Preview(ctx context.Context, made *plan.Plan, r PreviewRequest) (*preview.Preview, diag.Diagnostics, error) {
 	a, wrong := address("option -preview", r.Address)
 	if wrong != nil {
 		return nil, diag.Diagnostics{*wrong}, nil
@@ -40,11 +41,11 @@ func (p *Project) Preview(ctx context.Context, made *plan.Plan, r PreviewRequest
 	}
 	before, after := newScene(made, priorOf), newScene(made, desiredOf)
 	s := &stage{project: p, bytes: r.Bytes, portions: map[string]host.Portion{}}
-	out := &Preview{Address: a}
+	var was, is preview.Rows
 	for _, side := range []struct {
 		scene *scene
-		rows  *tally
-	}{{before, &out.before}, {after, &out.after}} {
+		rows  *preview.Rows
+	}{{before, &was}, {after, &is}} {
 		if side.scene.resources[strings.ToLower(a.Name)] == nil {
 			continue // it is new, or goes
 		}
@@ -53,13 +54,14 @@ func (p *Project) Preview(ctx context.Context, made *plan.Plan, r PreviewRequest
 			return nil, ds, err
 		}
 	}
+	var key []string
 	for _, c := range []*state.Resource{made.Changes[i].Desired, made.Changes[i].Prior} {
-		if c != nil && c.Relation != nil && out.key == nil {
-			out.key = c.Relation.Key
+		if c != nil && c.Relation != nil && key == nil {
+			key = c.Relation.Key
 		}
 	}
+	out := preview.New(a, was, is, key)
 	out.Samples = s.samples
-	out.compare()
 	return out, nil, nil
 }
 
@@ -127,14 +129,14 @@ type stage struct {
 	project  *Project
 	bytes    int64
 	portions map[string]host.Portion // by address and value
-	samples  []PreviewSample
+	samples  []preview.Sample
 }
 
-func (s *stage) run(ctx context.Context, sc *scene, a addr.Resource, rows *tally) (diag.Diagnostics, error) {
+func (s *stage) run(ctx context.Context, sc *scene, a addr.Resource, rows *preview.Rows) (diag.Diagnostics, error) {
 	if why := sc.add(a.Name); why != "" {
 		return diag.Diagnostics{at(s.project.config, a.String(), "This cannot be previewed", fmt.Sprintf("%s cannot be run over a sample: %s.", a, why))}, nil
 	}
-	r := host.Rehearsal{SQL: fmt.Sprintf("SELECT * FROM %q LIMIT %d", a.Name, maxPreviewRows+1), Sources: sc.sources, Queries: sc.queries, Files: map[addr.Resource][]batch.File{}}
+	r := host.Rehearsal{SQL: fmt.Sprintf("SELECT * FROM %q LIMIT %d", a.Name, preview.MaxRows+1), Sources: sc.sources, Queries: sc.queries, Files: map[addr.Resource][]batch.File{}}
 	for _, source := range sc.sources {
 		p, err := s.portion(ctx, source)
 		if err != nil {
@@ -146,13 +148,13 @@ func (s *stage) run(ctx context.Context, sc *scene, a addr.Resource, rows *tally
 	if err != nil {
 		return findings(s.project.config, err)
 	}
-	err = rows.read(answer)
+	err = rows.Read(answer)
 	if closing := answer.Close(); err == nil {
 		err = closing
 	}
-	if err == nil && rows.total > maxPreviewRows {
+	if err == nil && rows.Many() {
 		return diag.Diagnostics{diag.NewError(nil, "The sample gives too many rows", fmt.Sprintf(
-			"%s gives more than %d rows of this sample, which is more than a preview compares. Give it less to read with -preview-bytes.", a, maxPreviewRows))}, nil
+			"%s gives more than %d rows of this sample, which is more than a preview compares. Give it less to read with -preview-bytes.", a, preview.MaxRows))}, nil
 	}
 	return findings(s.project.config, err)
 }
@@ -172,6 +174,6 @@ func (s *stage) portion(ctx context.Context, source host.Resource) (host.Portion
 		return p, err
 	}
 	s.portions[key] = p
-	s.samples = append(s.samples, PreviewSample{Source: source.Addr, Files: int64(len(p.Files)), Bytes: p.Bytes, OfFiles: p.AllFiles, OfBytes: p.AllBytes})
+	s.samples = append(s.samples, preview.Sample{Source: source.Addr, Files: int64(len(p.Files)), Bytes: p.Bytes, OfFiles: p.AllFiles, OfBytes: p.AllBytes})
 	return p, nil
 }

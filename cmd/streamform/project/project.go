@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/saved"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
@@ -53,7 +54,7 @@ type Project struct {
 	files    map[string][]byte // for snippets; also of texts that are in no file
 	store    *local.Store
 	lockID   string // of the lock that is held; empty: none
-	saved    *plan.Saved
+	saved    *saved.File
 	compiler *query.Compiler
 	host     *host.Host
 	extents  map[addr.Resource]plan.Extent // what sampled sources hold

@@ -13,6 +13,7 @@ import (
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/saved"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/state"
@@ -20,7 +21,7 @@ import (
 
 // Save writes a plan to a file for apply.
 func (p *Project) Save(path string, made *plan.Plan) error {
-	if err := plan.WriteFile(path, plan.Saved{Plan: made, Files: p.config.Files}); err != nil {
+	if err := saved.Write(path, saved.File{Plan: made, Files: p.config.Files}); err != nil {
 		return fmt.Errorf("saving the plan: %w", err)
 	}
 	return nil
@@ -36,15 +37,15 @@ func (p *Project) Saved() *plan.Plan {
 
 // OpenSaved reads a saved plan, to be given to Apply.
 func (p *Project) OpenSaved(path string) (diag.Diagnostics, error) {
-	saved, err := plan.ReadFile(path)
-	var unusable *plan.FileError
+	read, err := saved.Read(path)
+	var unusable *saved.Unusable
 	switch {
 	case errors.As(err, &unusable):
 		return diag.Diagnostics{diag.NewError(nil, "Failed to read the saved plan", fmt.Sprintf("%s cannot be used as a saved plan: %s. Make a new one with: streamform plan -out=FILE", unusable.Path, unusable.Reason))}, nil
 	case err != nil:
 		return diag.Diagnostics{diag.NewError(nil, "Failed to read the given file", sentence(err.Error()))}, nil
 	}
-	p.saved, p.files = saved, saved.Files
+	p.saved, p.files = read, read.Files
 	return nil, nil
 }
 

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/streamform/streamform/cmd/streamform/project"
+	"github.com/streamform/streamform/cmd/streamform/preview"
 	"github.com/streamform/streamform/graph/apply"
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
@@ -285,7 +285,7 @@ func (l *Lines) Diagnostic(d diag.Diagnostic, detail any) {
 func seconds(d time.Duration) int64 { return int64(math.Round(d.Seconds())) }
 
 // Preview prints how rows would differ.
-func (l *Lines) Preview(p *project.Preview) {
+func (l *Lines) Preview(p *preview.Preview) {
 	l.line("preview", fmt.Sprintf("%s: %d rows before, %d after, %d the same", p.Address, p.Before, p.After, p.Same), map[string]any{"preview": p})
 }
 

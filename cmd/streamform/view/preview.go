@@ -5,12 +5,12 @@ import (
 	"io"
 	"strings"
 
-	"github.com/streamform/streamform/cmd/streamform/project"
+	"github.com/streamform/streamform/cmd/streamform/preview"
 	"github.com/streamform/streamform/runtime/query"
 )
 
 // Preview shows which rows of a relation would differ, as a table with a sign before each row.
-func Preview(to Terminal, p *project.Preview) error {
+func Preview(to Terminal, p *preview.Preview) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\n%s\n", to.Paint(Bold, "Preview of "+p.Address.String()+" on a sample:"))
 	for _, s := range p.Samples {
@@ -30,7 +30,7 @@ func Preview(to Terminal, p *project.Preview) error {
 	return err
 }
 
-func previewSummary(p *project.Preview) string {
+func previewSummary(p *preview.Preview) string {
 	shown := int64(len(p.Differences))
 	if shown+p.NotShown == 0 {
 		return fmt.Sprintf("No row differs: the sample gives the same %s before and after.\n", Things(p.After, "row"))
@@ -49,7 +49,7 @@ func isAre(n int64) string {
 	return Count(n) + " are"
 }
 
-func previewTable(b *strings.Builder, to Terminal, p *project.Preview) {
+func previewTable(b *strings.Builder, to Terminal, p *preview.Preview) {
 	head := make([]string, len(p.Columns))
 	widths := make([]int, len(p.Columns))
 	numbers := make([]bool, len(p.Columns))

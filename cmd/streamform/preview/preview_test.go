@@ -1,4 +1,4 @@
-package project
+package preview
 
 import (
 	"testing"
@@ -9,8 +9,8 @@ import (
 	"github.com/streamform/streamform/runtime/query"
 )
 
-func tallied(columns batch.Schema, rows ...[]string) tally {
-	t := tally{columns: columns, rows: map[string]*counted{}}
+func tallied(columns batch.Schema, rows ...[]string) Rows {
+	t := Rows{columns: columns, rows: map[string]*counted{}}
 	for _, r := range rows {
 		cells := make([]query.Cell, len(r))
 		for i, text := range r {
@@ -47,7 +47,7 @@ func shown(p Preview) []string {
 func TestPreviewCompares(t *testing.T) {
 	two := batch.Schema{{Name: "k", Type: "BIGINT"}, {Name: "v", Type: "DOUBLE"}}
 	cases := map[string]struct {
-		before, after tally
+		before, after Rows
 		key           []string
 		want          []string
 		same          int64
@@ -80,6 +80,6 @@ func TestPreviewIsBounded(t *testing.T) {
 	many.total = 1_000_000
 	p := Preview{before: many}
 	p.compare()
-	require.Len(t, p.Differences, maxPreviewShown)
-	require.EqualValues(t, 1_000_000-maxPreviewShown, p.NotShown)
+	require.Len(t, p.Differences, maxShown)
+	require.EqualValues(t, 1_000_000-maxShown, p.NotShown)
 }

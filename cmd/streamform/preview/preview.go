@@ -1,4 +1,5 @@
-package project
+// Package preview compares the rows of a relation before and after an edit.
+package preview
 
 import (
 	"cmp"
@@ -16,33 +17,33 @@ import (
 
 // Bounds of a preview: the rows it compares, and those of its differences that it shows.
 const (
-	maxPreviewRows  = 500_000
-	maxPreviewShown = 50
+	MaxRows  = 500_000
+	maxShown = 50
 )
 
 // Preview is how the rows of a relation over a sample differ between what was applied and what is planned.
 type Preview struct {
-	Address     addr.Resource   `json:"address"`
-	Samples     []PreviewSample `json:"samples"`
-	Columns     []PreviewColumn `json:"columns"` // the planned ones, then those that go
-	Before      int64           `json:"rows_before"`
-	After       int64           `json:"rows_after"`
-	Same        int64           `json:"rows_same"`
-	Differences []PreviewRow    `json:"differences"`
-	NotShown    int64           `json:"differences_not_shown,omitempty"`
+	Address     addr.Resource `json:"address"`
+	Samples     []Sample      `json:"samples"`
+	Columns     []Column      `json:"columns"` // the planned ones, then those that go
+	Before      int64         `json:"rows_before"`
+	After       int64         `json:"rows_after"`
+	Same        int64         `json:"rows_same"`
+	Differences []Row         `json:"differences"`
+	NotShown    int64         `json:"differences_not_shown,omitempty"`
 
-	before, after tally
-	key           []string
+	before, after Rows
+	key           []string // columns that identify a row; nil: none
 }
 
-// PreviewColumn is one column of the rows.
-type PreviewColumn struct {
+// Column is one column of the rows.
+type Column struct {
 	batch.Column
 	Only string `json:"only,omitempty"` // "+" or "-" for one that is only there after, or before, the edit
 }
 
-// PreviewSample is how much of a source was read.
-type PreviewSample struct {
+// Sample is how much of a source was read.
+type Sample struct {
 	Source  addr.Resource `json:"source"`
 	Files   int64         `json:"files"`
 	Bytes   int64         `json:"bytes"`
@@ -50,26 +51,29 @@ type PreviewSample struct {
 	OfBytes int64         `json:"of_bytes"`
 }
 
-// PreviewRow is a row that is only there before ("-") or after ("+") the edit.
-type PreviewRow struct {
+// Row is a row that is only there before ("-") or after ("+") the edit.
+type Row struct {
 	Sign  string    `json:"sign"`
 	Cells []*string `json:"cells"` // by Columns, as text; nil is NULL or a column that is not there
 }
 
-// tally is a relation's rows and how often each is there.
-type tally struct {
+// Rows are a relation's rows and how often each is there.
+type Rows struct {
 	columns batch.Schema
 	rows    map[string]*counted
 	total   int64
 }
+
+// Many reports that there are more rows than can be compared.
+func (t *Rows) Many() bool { return t.total > MaxRows }
 
 type counted struct {
 	cells []query.Cell
 	n     int64
 }
 
-// read takes all rows in.
-func (t *tally) read(rows *host.Rows) error {
+// Read takes all rows in.
+func (t *Rows) Read(rows *host.Rows) error {
 	t.columns, t.rows = rows.Columns(), map[string]*counted{}
 	for {
 		cells, err := rows.Next()
@@ -80,7 +84,7 @@ func (t *tally) read(rows *host.Rows) error {
 			return err
 		}
 		t.total++
-		if t.total > maxPreviewRows {
+		if t.total > MaxRows {
 			continue
 		}
 		key := t.key(cells)
@@ -94,7 +98,7 @@ func (t *tally) read(rows *host.Rows) error {
 
 // key is the row as it is compared. Sums of floating-point numbers depend on the order of rows in their last digits,
 // which are no difference.
-func (t *tally) key(cells []query.Cell) string {
+func (t *Rows) key(cells []query.Cell) string {
 	var b strings.Builder
 	for i, c := range cells {
 		b.WriteString(strings.ToLower(t.columns[i].Name))
@@ -115,15 +119,22 @@ func (t *tally) key(cells []query.Cell) string {
 	return b.String()
 }
 
+// New compares the rows before and after an edit, of which key identifies each; nil: their content.
+func New(of addr.Resource, before, after Rows, key []string) *Preview {
+	p := &Preview{Address: of, before: before, after: after, key: key}
+	p.compare()
+	return p
+}
+
 // compare fills in what differs: rows of the same key stand together, what goes before what comes.
 func (p *Preview) compare() {
-	p.Before, p.After, p.Differences = p.before.total, p.after.total, []PreviewRow{}
+	p.Before, p.After, p.Differences = p.before.total, p.after.total, []Row{}
 	for _, c := range p.after.columns {
-		p.Columns = append(p.Columns, PreviewColumn{Column: c})
+		p.Columns = append(p.Columns, Column{Column: c})
 	}
 	for _, c := range p.before.columns {
 		if columnAt(p.Columns, c.Name) < 0 {
-			p.Columns = append(p.Columns, PreviewColumn{Column: c, Only: "-"})
+			p.Columns = append(p.Columns, Column{Column: c, Only: "-"})
 		}
 	}
 	for i, c := range p.Columns {
@@ -131,34 +142,34 @@ func (p *Preview) compare() {
 			p.Columns[i].Only = "+"
 		}
 	}
-	var all []PreviewRow
-	add := func(sign string, from, other tally) {
+	var all []Row
+	add := func(sign string, from, other Rows) {
 		for key, c := range from.rows {
 			n := c.n
 			if o := other.rows[key]; o != nil {
 				n = max(0, n-o.n)
 			}
-			for range min(n, maxPreviewShown+1) {
-				all = append(all, PreviewRow{Sign: sign, Cells: p.cells(from.columns, c.cells)})
+			for range min(n, maxShown+1) {
+				all = append(all, Row{Sign: sign, Cells: p.cells(from.columns, c.cells)})
 			}
 			if sign == "+" {
 				p.Same += c.n - n
 			}
-			p.NotShown += n - min(n, maxPreviewShown+1)
+			p.NotShown += n - min(n, maxShown+1)
 		}
 	}
 	add("-", p.before, p.after)
 	add("+", p.after, p.before)
 	slices.SortFunc(all, p.order)
-	if len(all) > maxPreviewShown {
-		p.NotShown += int64(len(all) - maxPreviewShown)
-		all = all[:maxPreviewShown]
+	if len(all) > maxShown {
+		p.NotShown += int64(len(all) - maxShown)
+		all = all[:maxShown]
 	}
 	p.Differences = append(p.Differences, all...)
 }
 
-func columnAt(columns []PreviewColumn, name string) int {
-	return slices.IndexFunc(columns, func(c PreviewColumn) bool { return strings.EqualFold(c.Name, name) })
+func columnAt(columns []Column, name string) int {
+	return slices.IndexFunc(columns, func(c Column) bool { return strings.EqualFold(c.Name, name) })
 }
 
 // cells puts a row under the preview's columns.
@@ -174,8 +185,8 @@ func (p *Preview) cells(columns batch.Schema, row []query.Cell) []*string {
 }
 
 // order sorts by the relation's key, then what goes before what comes, then by all columns.
-func (p *Preview) order(a, b PreviewRow) int {
-	at := func(r PreviewRow, i int) string {
+func (p *Preview) order(a, b Row) int {
+	at := func(r Row, i int) string {
 		if r.Cells[i] == nil {
 			return ""
 		}

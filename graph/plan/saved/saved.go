@@ -1,4 +1,5 @@
-package plan
+// Package saved writes plans to files and reads them back, as they were or not at all.
+package saved
 
 import (
 	"archive/zip"
@@ -13,18 +14,20 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/streamform/streamform/graph/plan"
 )
 
-// Saved is what a saved plan file holds.
-type Saved struct {
-	Plan  *Plan
+// File is what a saved plan file holds.
+type File struct {
+	Plan  *plan.Plan
 	Files map[string][]byte // the configuration's files as they were, by name
 }
 
-// FileError says why a file is not a saved plan that can be used.
-type FileError struct{ Path, Reason string }
+// Unusable says why a file is not a saved plan that can be used.
+type Unusable struct{ Path, Reason string }
 
-func (e *FileError) Error() string { return e.Path + " cannot be used as a saved plan: " + e.Reason }
+func (e *Unusable) Error() string { return e.Path + " cannot be used as a saved plan: " + e.Reason }
 
 // A saved plan is a zip of these parts. The last is the SHA-256 of the others.
 const (
@@ -36,9 +39,9 @@ const (
 // maxPart bounds what is unpacked of a part, in bytes.
 const maxPart = 1 << 30
 
-// WriteFile writes a saved plan, mode 0600, in place of a file that may be there.
-func WriteFile(path string, s Saved) error {
-	plan, err := json.Marshal(s.Plan)
+// Write writes a saved plan, mode 0600, in place of a file that may be there.
+func Write(path string, s File) error {
+	made, err := json.Marshal(s.Plan)
 	if err != nil {
 		return fmt.Errorf("writing the plan as JSON: %w", err)
 	}
@@ -51,7 +54,7 @@ func WriteFile(path string, s Saved) error {
 	for _, part := range []struct {
 		name string
 		data []byte
-	}{{planPart, plan}, {filesPart, files}, {digestPart, []byte(digest(plan, files))}} {
+	}{{planPart, made}, {filesPart, files}, {digestPart, []byte(digest(made, files))}} {
 		w, err := z.Create(part.name)
 		if err == nil {
 			_, err = w.Write(part.data)
@@ -91,28 +94,28 @@ func digest(parts ...[]byte) string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// ReadFile reads a saved plan. One that was altered, or that another version wrote, is refused with a *FileError.
-func ReadFile(path string) (*Saved, error) {
+// Read reads a saved plan. One that was altered, or that another version wrote, is refused with a *Unusable.
+func Read(path string) (*File, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the plan file: %w", err)
 	}
 	z, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
 	if err != nil {
-		return nil, &FileError{path, "it is not a plan that streamform saved"}
+		return nil, &Unusable{path, "it is not a plan that streamform saved"}
 	}
 	var parts [3][]byte
 	for i, name := range []string{planPart, filesPart, digestPart} {
 		if parts[i], err = unpack(z, name); errors.Is(err, fs.ErrNotExist) {
-			return nil, &FileError{path, "it is not a plan that streamform saved"}
+			return nil, &Unusable{path, "it is not a plan that streamform saved"}
 		} else if err != nil {
-			return nil, &FileError{path, "it is damaged: " + err.Error()}
+			return nil, &Unusable{path, "it is damaged: " + err.Error()}
 		}
 	}
 	if subtle.ConstantTimeCompare([]byte(digest(parts[0], parts[1])), parts[2]) == 0 {
-		return nil, &FileError{path, "it was altered after it was made"}
+		return nil, &Unusable{path, "it was altered after it was made"}
 	}
-	return decodeSaved(path, parts[0], parts[1])
+	return decode(path, parts[0], parts[1])
 }
 
 func unpack(z *zip.Reader, name string) ([]byte, error) {
@@ -124,21 +127,21 @@ func unpack(z *zip.Reader, name string) ([]byte, error) {
 	return data, errors.Join(err, f.Close())
 }
 
-func decodeSaved(path string, plan, files []byte) (*Saved, error) {
+func decode(path string, made, files []byte) (*File, error) {
 	var head struct {
 		FormatVersion     string `json:"format_version"`
 		StreamformVersion string `json:"streamform_version"`
 	}
-	if err := json.Unmarshal(plan, &head); err != nil {
-		return nil, &FileError{path, "it is damaged: " + err.Error()}
+	if err := json.Unmarshal(made, &head); err != nil {
+		return nil, &Unusable{path, "it is damaged: " + err.Error()}
 	}
-	if head.FormatVersion != FormatVersion {
-		return nil, &FileError{path, fmt.Sprintf("streamform %s made it in plan format %s; this version reads format %s",
-			head.StreamformVersion, head.FormatVersion, FormatVersion)}
+	if head.FormatVersion != plan.FormatVersion {
+		return nil, &Unusable{path, fmt.Sprintf("streamform %s made it in plan format %s; this version reads format %s",
+			head.StreamformVersion, head.FormatVersion, plan.FormatVersion)}
 	}
-	s := &Saved{Plan: &Plan{}}
-	if err := errors.Join(json.Unmarshal(plan, s.Plan), json.Unmarshal(files, &s.Files)); err != nil {
-		return nil, &FileError{path, "it is damaged: " + err.Error()}
+	s := &File{Plan: &plan.Plan{}}
+	if err := errors.Join(json.Unmarshal(made, s.Plan), json.Unmarshal(files, &s.Files)); err != nil {
+		return nil, &Unusable{path, "it is damaged: " + err.Error()}
 	}
 	return s, nil
 }
