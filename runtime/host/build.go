@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/streamform/streamform/lang/addr"
@@ -23,6 +24,9 @@ func isSink(a address) bool { return a.Block == addr.Sink }
 
 // buildRecord is how far the build of a pipeline has come.
 type buildRecord struct {
+	// Shared are tables of live views, by operator, that what is being built has, too. They are as of Epoch.
+	Shared map[address]map[string]uint64 `json:"shared,omitempty"`
+
 	Generations []string         `json:"generations"` // IDs of what is being built, sorted
 	Done        map[string]int64 `json:"done"`        // by source ID: ordinal up to which it was replayed
 	Begun       bool             `json:"begun,omitempty"`
@@ -38,6 +42,7 @@ type buildRecord struct {
 // builder computes the generations being built of one pipeline, and makes them live.
 type builder struct {
 	*workshop
+	sharing
 	round  *round
 	window time.Duration // how long what this build replaces is kept; 0: not at all
 	cutID  string        // of the cut-over, once something is kept
@@ -75,6 +80,9 @@ func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipelin
 		return err
 	}
 	if b.window, err = b.rollbackWindow(); err != nil {
+		return err
+	}
+	if err := b.share(ctx); err != nil {
 		return err
 	}
 	b.findNeeded()
@@ -115,7 +123,7 @@ func (h *Host) build(ctx context.Context, n *catalog.Network, p *catalog.Pipelin
 // nothingToCompute reports whether what is built begins empty: no source has been read, no view is held, and no sink
 // is given anything at cut-over. The live epochs that follow read everything.
 func (b *builder) nothingToCompute() (bool, error) {
-	if len(b.held) > 0 || len(b.round.exchanged) > 0 {
+	if len(b.held) > 0 || len(b.round.exchanged) > 0 || len(b.record.Shared) > 0 {
 		return false, nil
 	}
 	view := b.host.store.View()
@@ -204,32 +212,41 @@ func (b *builder) isHeld(a address) bool {
 	return b.workshop.record(a).Holds() && (b.building(a) == nil || b.carried(a))
 }
 
-// reads reports whether the newest generation of a reads in; the network knows the live one's inputs, too.
+// reads reports whether the newest generation of a reads in to be computed; the network knows the live one's inputs, too.
 func (b *builder) reads(a, in address) bool {
+	if needs, shares := b.needs[a]; shares && !needs[strings.ToLower(in.Name)] {
+		return false
+	}
 	all, err := inputs(b.network, a, b.newest(b.workshop.record(a)))
 	return err == nil && slices.Contains(all, in)
 }
 
-// resume reads how far the build has come. A build of other generations, or one that is not recorded, starts over.
-func (b *builder) resume() error {
+// recall reads how far the build has come, and whether that holds: not of a build of other generations.
+func (b *builder) recall() error {
 	e := b.host.catalog.Edit()
 	defer e.Close()
 	data, known, err := e.View.Meta("build/" + b.pipeline.ID)
+	if err == nil && known {
+		err = json.Unmarshal(data, &b.record)
+	}
 	if err != nil {
 		return fmt.Errorf("reading the build: %w", err)
 	}
-	if known {
-		if err := json.Unmarshal(data, &b.record); err != nil {
-			return fmt.Errorf("reading the build: %w", err)
-		}
-	}
-	epoch, err := job.Epoch(e.View, b.pipeline.ID)
-	if err != nil {
+	if b.epoch, err = job.Epoch(e.View, b.pipeline.ID); err != nil {
 		return fmt.Errorf("reading the build: %w", err)
 	}
-	// Views that were read, and keyed data that was taken over, as they stood may have moved on since.
-	moved := (len(b.held) > 0 && b.record.Begun || b.record.Carried) && b.record.Epoch != epoch
-	if known && !moved && slices.Equal(b.record.Generations, b.generations(e)) && b.scratched() {
+	// Keyed data that was taken over or is shared may have moved on since.
+	moved := (b.record.Carried || len(b.record.Shared) > 0) && b.record.Epoch != b.epoch
+	b.known = known && !moved && slices.Equal(b.record.Generations, b.generations(e))
+	return nil
+}
+
+// resume starts the build over unless what is recorded of it holds.
+func (b *builder) resume() error {
+	e := b.host.catalog.Edit()
+	defer e.Close()
+	moved := len(b.held) > 0 && b.record.Begun && b.record.Epoch != b.epoch // views were read as they stood
+	if b.known && !moved && b.scratched() {
 		return nil
 	}
 	if err := b.restart(e); err != nil {
@@ -249,7 +266,7 @@ func (b *builder) restart(e *catalog.Edit) error {
 			return err
 		}
 	}
-	b.record = buildRecord{Done: map[string]int64{}, Scratch: map[address]*catalog.Generation{}}
+	b.record = buildRecord{Done: map[string]int64{}, Scratch: map[address]*catalog.Generation{}, Shared: b.record.Shared, Epoch: b.epoch}
 	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
 		if b.building(a) == nil {
@@ -259,16 +276,21 @@ func (b *builder) restart(e *catalog.Edit) error {
 		g := *r.Building
 		if g.Touched {
 			next.Building = e.Again(a, &g)
-			if err := errors.Join(e.Drop(&g, r.Live), job.DropParcels(e.View, e.Batch, g.ID)); err != nil {
+			if err := errors.Join(e.Drop(&g), job.DropParcels(e.View, e.Batch, g.ID)); err != nil {
 				return err
 			}
 			g = *next.Building
 		}
 		g.Touched = true
+		g.Tables = maps.Clone(b.record.Shared[a])
 		if b.carried(a) {
-			if err := b.adopt(e, r, &g); err != nil {
+			if err := b.adopt(r, &g); err != nil {
 				return err
 			}
+		}
+		if r, compiled := b.relations[g.ID]; compiled {
+			r.Tables = g.Tables
+			b.relations[g.ID] = r
 		}
 		next.Building = &g
 		e.Save(&next)
@@ -400,7 +422,7 @@ func (b *builder) compileAll(ctx context.Context) error {
 			return err
 		}
 		var grew bool
-		if g.Tables, grew = tables(e, r.Program, g.Tables); grew {
+		if g.Tables, grew = tables(e, r.Program, g.Tables, nil); grew {
 			grown = true
 		}
 	}
@@ -419,6 +441,7 @@ func (b *builder) computed(ctx context.Context, a address) (job.Relation, error)
 	if g := b.record.Scratch[a]; g != nil {
 		r.ID, r.Tables = g.ID, g.Tables
 	}
+	r.Shared = b.settled(a)
 	return r, err
 }
 

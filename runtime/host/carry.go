@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/lang/addr"
@@ -68,24 +66,13 @@ func keptTables(tables map[string]uint64, carry json.RawMessage) (map[string]uin
 	return kept, nil
 }
 
-// adopt gives a generation the tables of what it keeps: those of the former one, or copies where that one is
-// to stay as it is.
-func (b *builder) adopt(e *catalog.Edit, r *catalog.Record, g *catalog.Generation) error {
+// adopt gives a generation the tables of what it keeps: those of the former one.
+func (b *builder) adopt(r *catalog.Record, g *catalog.Generation) error {
 	kept, err := keptTables(r.Live.Tables, g.Carry)
 	if err != nil {
 		return err
 	}
 	g.Tables = kept
-	if b.window == 0 {
-		return nil
-	}
-	for _, operator := range slices.Sorted(maps.Keys(kept)) {
-		from := kept[operator]
-		kept[operator] = e.Number()
-		if err := e.Batch.CopyTable(kept[operator], e.View.Table(from)); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 

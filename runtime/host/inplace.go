@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 
 	"github.com/streamform/streamform/lang/addr"
@@ -38,12 +37,7 @@ func (h *Host) inPlace(e *catalog.Edit, r *catalog.Record, now Resource) (*catal
 	if live.Tables, err = keptTables(r.Live.Tables, now.Carry); err != nil {
 		return nil, err
 	}
-	kept := slices.Collect(maps.Values(live.Tables))
-	for _, table := range r.Live.Tables {
-		if !slices.Contains(kept, table) {
-			e.Batch.DropTable(table)
-		}
-	}
+	e.Leave(r.Live.Tables)
 	return &live, nil
 }
 
@@ -110,7 +104,7 @@ func becomesView(from, to addr.Resource) bool {
 // pass has a stream's generation serve under the address of a view. There is no way back to what it was before.
 func pass(e *catalog.Edit, r *catalog.Record) error {
 	for _, f := range r.Former {
-		if err := e.Drop(f.Generation, r.Live, r.Building); err != nil {
+		if err := e.Drop(f.Generation); err != nil {
 			return err
 		}
 	}

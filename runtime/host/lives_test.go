@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"strings"
 	"testing"
 
@@ -12,7 +13,7 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 )
 
-// editable are definitions of the views of a chain; %s is what each reads.
+// editable are definitions of the views of a chain, and of views that have operators in common with them; %s is what each reads.
 var editable = map[string][]string{
 	"totals": {
 		"SELECT customer, sum(v) AS total, count(*) AS n FROM %s GROUP BY ALL",
@@ -26,13 +27,27 @@ var editable = map[string][]string{
 		"SELECT customer, total + n AS total FROM %s",
 		"SELECT 'all' AS customer, CAST(sum(total) AS HUGEINT) AS total FROM %s",
 	},
+	"twin": {
+		"SELECT customer, sum(v) AS total, count(*) AS n FROM %s GROUP BY ALL",
+		"SELECT customer, avg(v) AS a FROM %s GROUP BY ALL",
+		"SELECT n, count(*) AS customers FROM (SELECT customer, sum(v) AS total, count(*) AS n FROM %s GROUP BY ALL) GROUP BY n",
+		"SELECT max(v) AS most FROM (SELECT customer, v FROM %s QUALIFY row_number() OVER (PARTITION BY customer ORDER BY v DESC) <= 2)",
+		"SELECT DISTINCT customer FROM %s WHERE v > 1",
+	},
+	"mirror": {
+		"SELECT n + 1 AS n FROM (SELECT count(*) AS n, CAST(sum(total) AS HUGEINT) AS t FROM %s)",
+		"SELECT CAST(sum(total) AS HUGEINT) AS t FROM %s",
+	},
 	"many": {
 		"SELECT count(*) AS n, CAST(sum(total) AS HUGEINT) AS t FROM %s",
 		"SELECT count(*) FILTER (total > 3) AS n, CAST(max(total) AS HUGEINT) AS t FROM %s",
 	},
 }
 
-var upstream = map[string]string{"totals": "purchases", "large": "totals", "many": "large"}
+var upstream = map[string]string{"totals": "purchases", "large": "totals", "many": "large", "twin": "purchases", "mirror": "large"}
+
+// chained are the editable views, what is read before what reads it.
+func chained() []string { return []string{"totals", "large", "many", "twin", "mirror"} }
 
 // life is a chain of views under random edits, rollbacks, restarts and new files.
 type life struct {
@@ -83,6 +98,17 @@ func (l *life) goBack(name string) {
 	}
 }
 
+// anew deletes a view and its table, and has others in their places.
+func (l *life) anew(view string) {
+	require.NoError(l.t, l.host.Delete(l.t.Context(), address(l.t, "sink.delta."+view)))
+	require.NoError(l.t, l.host.Delete(l.t.Context(), address(l.t, "view."+view)))
+	require.NoError(l.t, os.RemoveAll(l.path("lake", view)))
+	l.number[view] = 0
+	l.edit(view)
+	l.put("sink.delta."+view, 1, attributes{"from": text("view." + view), "path": text("lake/" + view)})
+	l.backfill()
+}
+
 func (l *life) check(what string) {
 	l.t.Helper()
 	for view := range editable {
@@ -104,7 +130,7 @@ func TestRandomLives(t *testing.T) {
 			}
 			l.land("0.json", purchase("ann", 1), purchase("bob", 5))
 			l.purchases(1, nil)
-			for _, view := range []string{"totals", "large", "many"} {
+			for _, view := range chained() {
 				l.edit(view)
 				l.put("sink.delta."+view, 1, attributes{"from": text("view." + view), "path": text("lake/" + view)})
 			}
@@ -112,7 +138,7 @@ func TestRandomLives(t *testing.T) {
 			l.check("first")
 			for step := range 9 {
 				what := fmt.Sprintf("step %d", step)
-				switch l.rng.IntN(5) {
+				switch l.rng.IntN(6) {
 				case 0:
 					l.reopen()
 					fallthrough
@@ -120,12 +146,17 @@ func TestRandomLives(t *testing.T) {
 					l.land(fmt.Sprintf("%d.json", step+1), purchase(string('a'+rune(l.rng.IntN(4))), l.rng.IntN(9)-2), purchase("ann", l.rng.IntN(5)))
 					l.once()
 				case 2:
-					if f := l.facts().Resources[address(t, "view.totals")]; len(f.Former) > 0 {
-						what += ", rollback"
-						l.goBack("view.totals")
+					view := []string{"view.totals", "view.twin"}[l.rng.IntN(2)]
+					if f := l.facts().Resources[address(t, view)]; len(f.Former) > 0 {
+						what += ", rollback of " + view
+						l.goBack(view)
 					}
+				case 3:
+					view := []string{"twin", "mirror"}[l.rng.IntN(2)]
+					what += ", new " + view
+					l.anew(view)
 				default:
-					for _, view := range []string{"totals", "large", "many"} {
+					for _, view := range chained() {
 						if l.rng.IntN(2) == 0 {
 							l.edit(view)
 							what += ", " + view

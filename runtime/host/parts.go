@@ -12,6 +12,7 @@ import (
 	"github.com/streamform/streamform/runtime/host/opening"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/evolve"
 )
 
 // workshop opens what one pipeline runs on, each thing once; close it.
@@ -102,10 +103,12 @@ func (w *workshop) relation(ctx context.Context, a addr.Resource, of opening.Wor
 	return r, nil
 }
 
-// allocate gives the operators of every compiled relation their tables, for good.
+// allocate gives the operators of every compiled relation their tables, for good. Those that several views have in common get one table,
+// where nothing was computed of these views yet.
 func (w *workshop) allocate() error {
 	e := w.host.catalog.Edit()
 	defer e.Close()
+	beginning, built := common{}, common{}
 	for _, a := range w.pipeline.Members {
 		next := *w.record(a)
 		for _, at := range []**catalog.Generation{&next.Live, &next.Building} {
@@ -116,7 +119,15 @@ func (w *workshop) allocate() error {
 			if !compiled {
 				continue
 			}
-			all, grew := tables(e, r.Program, (*at).Tables)
+			var with common
+			switch {
+			case a.Block != addr.View:
+			case *at == next.Building && next.Building.Carry == nil && !next.Building.Restored:
+				with = built
+			case *at == next.Live && next.Holds() && len(next.Live.Tables) == 0:
+				with = beginning
+			}
+			all, grew := tables(e, r.Program, (*at).Tables, with)
 			if !grew {
 				continue
 			}
@@ -133,14 +144,25 @@ func (w *workshop) allocate() error {
 	return e.Commit()
 }
 
-// tables adds a table for each operator that has none; grew tells whether there was one.
-func tables(e *catalog.Edit, program *query.Program, had map[string]uint64) (all map[string]uint64, grew bool) {
+// tables adds a table for each operator that has none, and notes those that others may have in common; grew tells whether there was one.
+func tables(e *catalog.Edit, program *query.Program, had map[string]uint64, with common) (all map[string]uint64, grew bool) {
 	if all = maps.Clone(had); all == nil {
 		all = map[string]uint64{}
 	}
+	names := map[string]string{}
+	if with != nil {
+		names = evolve.Common(program)
+	}
 	for _, op := range program.Operators {
-		if _, ok := all[op.ID]; !ok {
-			all[op.ID] = e.Number()
+		if _, ok := all[op.ID]; ok {
+			continue
+		}
+		table, there := with[names[op.ID]]
+		if !there {
+			table = e.Number()
+		}
+		if all[op.ID] = table; names[op.ID] != "" {
+			with[names[op.ID]] = table
 		}
 	}
 	return all, len(all) > len(had)

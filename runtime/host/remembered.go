@@ -2,6 +2,7 @@ package host
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
@@ -20,6 +21,8 @@ type Remembered struct {
 type Size struct {
 	Keys  int64
 	Bytes int64 // of keys and values, before compression
+	// Shared are the other relations that have the same keyed data: it is there once.
+	Shared []addr.Resource
 }
 
 // Remembered looks at the store, as of the last commit.
@@ -55,5 +58,24 @@ func (h *Host) Remembered() (map[addr.Resource]Remembered, error) {
 		}
 		out[a] = m
 	}
+	shared(c, out)
 	return out, nil
+}
+
+// shared notes who has keyed data together.
+func shared(c *catalog.Catalog, of map[addr.Resource]Remembered) {
+	holders := map[uint64][]addr.Resource{}
+	for _, r := range c.Sorted() {
+		if r.Live != nil {
+			for _, id := range r.Live.Tables {
+				holders[id] = append(holders[id], r.Addr)
+			}
+		}
+	}
+	for a, m := range of {
+		for operator, size := range m.Operators {
+			size.Shared = slices.DeleteFunc(slices.Compact(slices.Clone(holders[c.Records[a].Live.Tables[operator]])), func(o addr.Resource) bool { return o == a })
+			m.Operators[operator] = size
+		}
+	}
 }

@@ -97,7 +97,7 @@ func supersede(e *catalog.Edit, r *catalog.Record, building *catalog.Generation)
 	if err := job.DropParcels(e.View, e.Batch, former.ID); err != nil {
 		return err
 	}
-	return e.Drop(former, r.Generations()...)
+	return e.Drop(former)
 }
 
 // last reports whether a record is the only one left of its pipeline.

@@ -46,7 +46,11 @@ func (b *builder) leave(e *catalog.Edit, former *catalog.Generation, r *catalog.
 		return nil
 	}
 	if b.window == 0 || former.Passing {
-		return e.Drop(former, r.Generations()...)
+		return e.Drop(former)
+	}
+	former, err := e.Apart(former)
+	if err != nil {
+		return err
 	}
 	if b.cutID == "" {
 		b.cutID = uuid.NewString()
@@ -87,7 +91,7 @@ func (h *Host) collect() error {
 			continue
 		}
 		for _, g := range over {
-			if err := e.Drop(g, next.Generations()...); err != nil {
+			if err := e.Drop(g); err != nil {
 				return fmt.Errorf("dropping a former generation of %s: %w", r.Addr, err)
 			}
 		}
@@ -170,7 +174,7 @@ func (h *Host) restore(ctx context.Context, n *catalog.Network, first *catalog.R
 		next, g := *r, *f.Generation
 		next.Former = slices.Clone(r.Former[:len(r.Former)-1])
 		if isSink(r.Addr) { // what it delivers to holds other rows by now
-			if err := e.Drop(&g, next.Generations()...); err != nil {
+			if err := e.Drop(&g); err != nil {
 				return err
 			}
 			g = *e.Fresh(Resource{Addr: r.Addr, Value: g.Value, Generation: g.Number, Recorded: g.Recorded})

@@ -20,6 +20,7 @@ type section struct {
 	views     []Relation // read as they stand
 	exchanged []Exchange // change by what tells their rows from the former ones
 	relations []Relation
+	first     bool               // of a replay
 	seeds     map[string]Carried // by name, of the relations that take over keyed data
 	sinks     []Sink
 	forget    bool // relations start empty, and what they would remember is dropped
@@ -94,10 +95,15 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 		work.Steps = append(work.Steps, query.Step{Relation: x.Addr.Name, Program: x.Program, Memory: memory(view, x.Relation, false),
 			Former: &former, Deliver: j.deliverer(o, x.Addr.Name)})
 	}
+	several := o.several()
 	for _, r := range o.relations {
-		step := query.Step{Relation: r.Addr.Name, Program: r.Program, Memory: memory(view, r, o.forget), Deliver: j.deliverer(o, r.Addr.Name)}
+		step := query.Step{Relation: r.Addr.Name, Program: r.Program, Memory: memory(view, r, o.forget), Deliver: j.deliverer(o, r.Addr.Name),
+			Shared: several[r.Addr.Name]}
 		if from, ok := o.seeds[r.Addr.Name]; ok {
 			j.seed(&step, from, view)
+		}
+		if len(r.Shared) > 0 {
+			settle(&step, r, o.first)
 		}
 		work.Steps = append(work.Steps, step)
 	}

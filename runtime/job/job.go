@@ -33,7 +33,10 @@ type Relation struct {
 	ID         string // of this generation; names its counters in the store
 	Generation int64
 	Program    *query.Program
-	Tables     map[string]uint64 // by operator
+	Tables     map[string]uint64 // by operator; one that several relations have is computed and remembered once
+	// Shared are operators of a relation that is being built whose tables a live one keeps up to date: a replay takes what they give
+	// from there, and leaves them as they are.
+	Shared map[string]bool
 }
 
 // Sink is one sink of a pipeline.

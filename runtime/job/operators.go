@@ -29,11 +29,14 @@ func (j *Job) addOperators(p *Progress, o *outcome) {
 	p.Operators = o.result.Operators
 	view := j.Store.View()
 	defer view.Close()
+	told := map[uint64]bool{}
 	for _, r := range o.relations {
 		for _, op := range r.Program.Operators {
-			if op.Holds == "nothing" {
+			table, has := r.Tables[op.ID]
+			if op.Holds == "nothing" || has && told[table] {
 				continue
 			}
+			told[table] = true
 			s := StateOperator{OperatorName: op.Kind, NumShufflePartitions: 1, NumStateStoreInstances: 1, Relation: r.Addr.String(), OperatorID: op.ID}
 			s.hold(view, r, op.ID)
 			if op.ID == query.ResultID {

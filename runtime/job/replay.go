@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"slices"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/store"
@@ -100,8 +101,9 @@ func (j *Job) Replay(ctx context.Context, r Replay) error {
 
 func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 	stretch, last := r.now()
-	s := section{relations: stretch.Relations, sinks: r.Sinks}
-	loading := !r.Begun && len(r.Views) > 0
+	s := section{relations: stretch.Relations, sinks: r.Sinks, first: !r.Begun}
+	shares := slices.ContainsFunc(r.Relations, func(r Relation) bool { return len(r.Shared) > 0 })
+	loading := s.first && (len(r.Views) > 0 || shares)
 	if loading {
 		s.views = r.Views
 	}

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/result"
 	"github.com/streamform/streamform/runtime/query/table"
@@ -86,38 +84,14 @@ func (e *Engine) use(ctx context.Context, quick bool) error {
 }
 
 func (e *Engine) settings(quick bool) ([]string, error) {
-	limit, spill, threads := e.options.Memory*(quickShare-1)/quickShare, "duckdb", e.options.Threads
+	s := duck.Settings{Memory: e.options.Memory * (quickShare - 1) / quickShare, Threads: e.options.Threads, Spill: filepath.Join(e.tempDir, "duckdb"),
+		Dirs: append([]string{e.tempDir}, e.options.Dirs...)}
 	if quick {
-		limit, spill, threads = e.options.Memory/quickShare, "duckdb-small", 1
-	}
-	settings := []string{fmt.Sprintf("SET memory_limit = '%dB'", limit), "SET temp_directory = " + bound.Text(filepath.Join(e.tempDir, spill))}
-	if threads > 0 {
-		settings = append(settings, fmt.Sprintf("SET threads = %d", threads))
-	}
-	if quick {
+		s.Memory, s.Spill, s.Threads = e.options.Memory/quickShare, filepath.Join(e.tempDir, "duckdb-small"), 1
 		// Plans are kept from epoch to epoch: they must not lean on the values of the first.
-		settings = append(settings, "SET disabled_optimizers = 'statistics_propagation,compressed_materialization'")
+		s.Without = []string{"statistics_propagation", "compressed_materialization"}
 	}
-	dirs, err := absolute(append([]string{e.tempDir}, e.options.Dirs...))
-	if err != nil {
-		return nil, err
-	}
-	return append(settings,
-		"SET allowed_directories = ["+strings.Join(dirs, ", ")+"]",
-		"SET allowed_paths = ["+strings.Join(dirs, ", ")+"]",
-		"SET enable_external_access = false", "SET lock_configuration = true"), nil
-}
-
-func absolute(dirs []string) ([]string, error) {
-	out := make([]string, len(dirs))
-	for i, d := range dirs {
-		abs, err := filepath.Abs(d)
-		if err != nil {
-			return nil, err
-		}
-		out[i] = bound.Text(abs)
-	}
-	return out, nil
+	return s.Statements()
 }
 
 // Close frees the engine.

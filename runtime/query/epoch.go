@@ -35,6 +35,7 @@ type epoch struct {
 	*Engine
 	work    Work
 	changes map[string]*change // by leaf
+	shared  map[uint64]joint   // by Step.Shared
 	readers map[string]int     // by leaf: how often its change is read
 	inputs  []*inputRun
 	result  *Result
@@ -94,11 +95,12 @@ func (ep *epoch) next() {
 }
 
 func (ep *epoch) run(ctx context.Context) error {
+	met := map[uint64]bool{}
 	for _, s := range ep.work.Steps {
 		if s.Whole || s.Former != nil {
 			continue
 		}
-		for leaf, n := range s.Program.LeafUses() {
+		for leaf, n := range s.Program.LeafUses(s.done(met)) {
 			ep.readers[leaf] += n
 		}
 		if s.Deliver != nil {
@@ -322,11 +324,7 @@ func (ep *epoch) incremental(ctx context.Context, s Step) (*change, error) {
 	}
 	for _, o := range p.Steps {
 		ep.next()
-		done := ep.gauge(s.Relation, o.Name(), inputsOf(leavesOfStep(o), inputs))
-		out, err := ep.operator(ctx, s, o, inputs)
-		if err == nil {
-			err = done(ctx, out)
-		}
+		out, err := ep.once(ctx, s, o, inputs)
 		if err != nil {
 			return nil, fmt.Errorf("operator %s: %w", o.Name(), err)
 		}
@@ -344,7 +342,8 @@ func (ep *epoch) operator(ctx context.Context, s Step, o compile.Stateful, input
 	case compile.Temporal:
 		return ep.temporal(ctx, s, o, inputs)
 	}
-	return ep.aggregate(ctx, s, o.(compile.Aggregate), inputs)
+	groups, err := ep.aggregate(ctx, s, o.(compile.Aggregate), inputs)
+	return groups.change(o.(compile.Aggregate)), err
 }
 
 // finish runs a program's last, linear part over its inputs' changes: once over

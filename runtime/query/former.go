@@ -3,10 +3,10 @@ package query
 import (
 	"context"
 	"fmt"
-	"maps"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/scan"
 )
 
 // Former is the query that a stream had for the first files of its sources.
@@ -15,38 +15,11 @@ type Former struct {
 	Until   map[string]int64 // by source relation: the last ordinal it holds for
 }
 
-// stretch is a part of the sources' files, by relation in lower case: those behind after, up to until where it says so.
-type stretch struct{ after, until map[string]int64 }
-
-func (s stretch) has(source string, ordinal int64) bool {
-	until, bounded := s.until[source]
-	return ordinal > s.after[source] && (!bounded || ordinal <= until)
-}
-
-// to is the part of a stretch up to a former query's end, and the rest.
-func (s stretch) to(until map[string]int64) (first, rest stretch) {
-	first, rest = stretch{after: s.after, until: maps.Clone(s.until)}, stretch{after: maps.Clone(s.after), until: s.until}
-	if first.until == nil {
-		first.until = map[string]int64{}
-	}
-	if rest.after == nil {
-		rest.after = map[string]int64{}
-	}
-	for name, end := range until {
-		source := strings.ToLower(name)
-		if was, bounded := first.until[source]; !bounded || end < was {
-			first.until[source] = end
-		}
-		rest.after[source] = max(rest.after[source], end)
-	}
-	return first, rest
-}
-
 // mixed is SQL for the rows of a stream whose query has changed while its rows stayed.
-func (b *reading) mixed(ctx context.Context, s Held, over stretch) (string, error) {
+func (b *reading) mixed(ctx context.Context, s Held, over scan.Stretch) (string, error) {
 	var arms []string
 	for _, f := range s.Former {
-		first, rest := over.to(f.Until)
+		first, rest := over.To(f.Until)
 		arm, err := b.arm(ctx, f.Program, first)
 		if err != nil {
 			return "", err
@@ -58,7 +31,7 @@ func (b *reading) mixed(ctx context.Context, s Held, over stretch) (string, erro
 }
 
 // arm runs one query over a stretch.
-func (b *reading) arm(ctx context.Context, p *Program, over stretch) (string, error) {
+func (b *reading) arm(ctx context.Context, p *Program, over scan.Stretch) (string, error) {
 	if p.Final == "" {
 		return "", &Error{Summary: "The rows of a stream cannot be computed again", Detail: "Its query has changed while its rows stayed (history = \"keep\"), and it is one that runs only as it is written. Read what its sinks hold."}
 	}
@@ -67,7 +40,7 @@ func (b *reading) arm(ctx context.Context, p *Program, over stretch) (string, er
 }
 
 // over reads a relation within a stretch.
-func (b *reading) over(ctx context.Context, leaf string, s stretch) (string, error) {
+func (b *reading) over(ctx context.Context, leaf string, s scan.Stretch) (string, error) {
 	for _, source := range b.r.Sources {
 		if !named(leaf, source.Relation) {
 			continue
@@ -75,7 +48,7 @@ func (b *reading) over(ctx context.Context, leaf string, s stretch) (string, err
 		part := source
 		part.Files = nil
 		for _, f := range source.Files {
-			if s.has(leaf, f.Ordinal) {
+			if s.Has(leaf, f.Ordinal) {
 				part.Files = append(part.Files, f)
 			}
 		}

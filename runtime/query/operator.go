@@ -16,7 +16,7 @@ import (
 
 // aggregate brings an aggregate's groups up to date: partials of the epoch's rows,
 // merged with what is remembered of the same groups.
-func (ep *epoch) aggregate(ctx context.Context, s Step, a compile.Aggregate, inputs map[string]*change) (*change, error) {
+func (ep *epoch) aggregate(ctx context.Context, s Step, a compile.Aggregate, inputs map[string]*change) (brought, error) {
 	mem := s.Memory(a.ID)
 	leaves := logical.Leaves(a.Input)
 	if quiet(leaves, inputs) {
@@ -24,22 +24,22 @@ func (ep *epoch) aggregate(ctx context.Context, s Step, a compile.Aggregate, inp
 		if a.Scalar() {
 			old, err := mem.Get([][]byte{{}})
 			if err != nil {
-				return nil, fmt.Errorf("reading keyed data: %w", err)
+				return brought{}, fmt.Errorf("reading keyed data: %w", err)
 			}
 			fresh = old[0] == nil
 		}
 		if !fresh {
-			return &change{columns: a.OutputColumns(), inserted: emptyRows(a.OutputColumns())}, nil
+			return brought{}, nil
 		}
 	}
 	deleted := anyDeleted(leaves, inputs)
 	sql, err := partials(a, inputs, deleted)
 	if err != nil {
-		return nil, err
+		return brought{}, err
 	}
 	now, err := ep.Make(ctx, sql)
 	if err != nil {
-		return nil, err
+		return brought{}, err
 	}
 	return ep.merge(ctx, s.Relation, a, groups{mem: mem, now: now, deleted: deleted})
 }
@@ -67,36 +67,50 @@ type groups struct {
 	deleted bool   // rows were taken back
 }
 
-// merge combines the epoch's partials with the remembered ones and returns the groups' change.
-func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate, g groups) (*change, error) {
+// brought are groups brought up to date in an epoch; the zero value: nothing moved.
+type brought struct {
+	table string // of groups and partials
+	count int    // of new groups; -1: there were some before, and the table has what they were
+}
+
+// change is what an aggregate over the groups gives.
+func (b brought) change(a compile.Aggregate) *change {
+	switch {
+	case b.table == "":
+		return &change{columns: a.OutputColumns(), inserted: emptyRows(a.OutputColumns())}
+	case b.count >= 0:
+		return fresh(a, b.table, b.count)
+	}
+	return corrected(a, b.table)
+}
+
+// merge combines the epoch's partials with the remembered ones.
+func (ep *epoch) merge(ctx context.Context, relation string, a compile.Aggregate, g groups) (brought, error) {
 	mem, now := g.mem, g.now
 	keys, values, err := ep.encodeGroups(ctx, a, now)
 	if err == nil {
 		now, err = ep.canonical(ctx, a, now)
 	}
 	if err != nil {
-		return nil, err
+		return brought{}, err
 	}
 	old, err := mem.Get(keys)
 	if err != nil {
-		return nil, fmt.Errorf("reading keyed data: %w", err)
+		return brought{}, fmt.Errorf("reading keyed data: %w", err)
 	}
 	if !found(old) && !(a.Retracts && g.deleted) {
 		ep.remember(relation, Remember{Operator: a.ID, Keys: keys, Values: values})
-		return fresh(a, now, len(keys)), nil
+		return brought{table: now, count: len(keys)}, nil
 	}
 	before, err := ep.loadOld(ctx, a, old)
 	if err != nil {
-		return nil, err
+		return brought{}, err
 	}
 	merged, err := ep.Make(ctx, a.MergedPartials(now, before))
 	if err != nil {
-		return nil, err
+		return brought{}, err
 	}
-	if err := ep.rememberMerged(ctx, relation, a, merged); err != nil {
-		return nil, err
-	}
-	return corrected(a, merged), nil
+	return brought{table: merged, count: -1}, ep.rememberMerged(ctx, relation, a, merged)
 }
 
 func found(values [][]byte) bool {

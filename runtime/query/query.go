@@ -77,6 +77,10 @@ type Step struct {
 	Relation string // bare name
 	Program  *Program
 	Memory   func(operator string) Memory
+	// Shared numbers the operators whose keyed data other steps have, too: the first step with a number computes and remembers it.
+	Shared map[string]uint64
+	// Settled operators have their keyed data up to date: they give nothing, and what they read is not for them.
+	Settled map[string]bool
 	// Seed, if set: the relation is computed from what an old program of it remembers.
 	Seed *Seed
 	// Whole: the change is everything the view holds; nothing is computed, remembered or delivered.

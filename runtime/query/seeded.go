@@ -113,8 +113,8 @@ func (r *seeding) leaf(ctx context.Context, leaf string) (*change, error) {
 		}
 		return c, r.materialize(ctx, c)
 	}
-	if c, ok := r.changes[leaf]; ok {
-		return c, nil
+	if _, ok := r.changes[leaf]; ok || r.step.Settled != nil {
+		return r.changeOf(leaf, columns), nil
 	}
 	return nil, fmt.Errorf("the rows of %s are not among the epoch's", leaf)
 }
@@ -143,7 +143,7 @@ func (r *seeding) operator(ctx context.Context, o compile.Stateful) (*change, er
 		r.inputs[leaf] = &change{inserted: text, counts: batch.Counts{Inserted: -1}}
 		o = seed.Over(o, i, leaf)
 	}
-	return r.epoch.operator(ctx, r.step, o, r.inputs)
+	return r.once(ctx, r.step, o, r.inputs)
 }
 
 // stillDue notes when the rows that a filter by the time holds change next.

@@ -140,7 +140,7 @@ func (b *reading) rowsFor(ctx context.Context, leaf string) (string, error) {
 	for _, s := range b.r.Streams {
 		if named(leaf, s.Relation) {
 			if len(s.Former) > 0 {
-				return b.mixed(ctx, s, stretch{})
+				return b.mixed(ctx, s, scan.Stretch{})
 			}
 			for _, in := range slices.Sorted(leafNames(s.Program)) {
 				if err := b.bind(ctx, in); err != nil {

@@ -56,18 +56,20 @@ type ExplainedScan struct {
 
 // ExplainedStep is one operator: what it does, what it remembers and what an epoch costs.
 type ExplainedStep struct {
-	ID         string        `json:"id"`
-	Kind       string        `json:"kind"`
-	Detail     string        `json:"detail,omitempty"`
-	Inputs     []string      `json:"inputs,omitempty"` // operators by ID, relations by name
-	AppendOnly bool          `json:"append_only"`      // what it gives is never taken back
-	Holds      string        `json:"remembers"`
-	Keys       *int64        `json:"keys,omitempty"`  // remembered now; nil: the runtime does not say
-	Bytes      *int64        `json:"bytes,omitempty"` // of these keys and their values
-	Cost       ExplainedCost `json:"cost"`
-	Reason     string        `json:"reason,omitempty"`  // why it costs more than operators of its kind do
-	Rewrite    string        `json:"rewrite,omitempty"` // how to write the query so that it does not
-	Measured   *Measurement  `json:"measured,omitempty"`
+	ID         string   `json:"id"`
+	Kind       string   `json:"kind"`
+	Detail     string   `json:"detail,omitempty"`
+	Inputs     []string `json:"inputs,omitempty"` // operators by ID, relations by name
+	AppendOnly bool     `json:"append_only"`      // what it gives is never taken back
+	Holds      string   `json:"remembers"`
+	Keys       *int64   `json:"keys,omitempty"`  // remembered now; nil: the runtime does not say
+	Bytes      *int64   `json:"bytes,omitempty"` // of these keys and their values
+	// SharedWith are the other relations that have the same keyed data: an epoch computes it once, and it is there once.
+	SharedWith []addr.Resource `json:"shared_with,omitempty"`
+	Cost       ExplainedCost   `json:"cost"`
+	Reason     string          `json:"reason,omitempty"`  // why it costs more than operators of its kind do
+	Rewrite    string          `json:"rewrite,omitempty"` // how to write the query so that it does not
+	Measured   *Measurement    `json:"measured,omitempty"`
 }
 
 // ExplainedCost is what an operator does in an epoch, in words and in the letters of compile.CostLetters.
@@ -163,7 +165,7 @@ func (e *Explanation) remember(a addr.Resource, held host.Remembered) {
 	}
 	for i := range e.Operators {
 		if size, ok := held.Operators[e.Operators[i].ID]; ok {
-			e.Operators[i].Keys, e.Operators[i].Bytes = &size.Keys, &size.Bytes
+			e.Operators[i].Keys, e.Operators[i].Bytes, e.Operators[i].SharedWith = &size.Keys, &size.Bytes, size.Shared
 		}
 	}
 }

@@ -145,6 +145,9 @@ func (x *explainer) operator(o project.ExplainedStep, at branch) {
 		margin = at.rest + "│  "
 	}
 	x.wrapped(margin, "", "remembers "+o.Holds+sizes(o))
+	if len(o.SharedWith) > 0 {
+		x.wrapped(margin, "", "shared with "+joined(o.SharedWith)+": computed and remembered once")
+	}
 	x.wrapped(margin, "", fmt.Sprintf("each epoch: %s (%s)", o.Cost.Words, o.Cost.Formula))
 	for _, letter := range strings.Split(o.Cost.Formula, " ") {
 		x.letters[letter] = true
@@ -195,6 +198,18 @@ func sizes(o project.ExplainedStep) string {
 		return ""
 	}
 	return fmt.Sprintf(": now %s, %s", Things(*o.Keys, "key"), Bytes(*o.Bytes))
+}
+
+// joined names resources in a sentence.
+func joined(all []addr.Resource) string {
+	names := make([]string, len(all))
+	for i, a := range all {
+		names[i] = a.String()
+	}
+	if last := len(names) - 1; last > 0 {
+		return strings.Join(names[:last], ", ") + " and " + names[last]
+	}
+	return names[0]
 }
 
 // wrapped prints text in lines that fit, each behind the margin.

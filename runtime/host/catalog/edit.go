@@ -20,6 +20,7 @@ type Edit struct {
 	next    uint64
 	put     map[addr.Resource]*Record
 	gone    map[addr.Resource]bool
+	left    []uint64 // tables that something gave up
 }
 
 // Edit starts a change. Close must be called.
@@ -82,35 +83,80 @@ func (e *Edit) Remove(a addr.Resource) {
 	e.gone[a] = true
 }
 
-// Drop forgets what a generation remembers, but not the tables that another one of the resource uses; nil is allowed.
-func (e *Edit) Drop(g *Generation, others ...*Generation) error {
+// Drop forgets what a generation remembers, but not the tables that another one has, of whichever resource; nil is allowed.
+func (e *Edit) Drop(g *Generation) error {
 	if g == nil {
 		return nil
 	}
-	used := map[uint64]bool{}
-	for _, o := range others {
-		if o == nil {
-			continue
-		}
-		for _, t := range o.Tables {
-			used[t] = true
-		}
-	}
-	for _, tables := range []map[string]uint64{g.Tables, g.Sides} {
-		for _, name := range slices.Sorted(maps.Keys(tables)) {
-			if !used[tables[name]] {
-				e.Batch.DropTable(tables[name])
-			}
-		}
-	}
+	e.Leave(g.Tables)
+	e.Leave(g.Sides)
 	if err := job.Forget(e.View, e.Batch, g.ID); err != nil {
 		return fmt.Errorf("forgetting a generation: %w", err)
 	}
 	return nil
 }
 
+// Leave gives tables up. Those that no generation has, once the edit is made, are dropped.
+func (e *Edit) Leave(tables map[string]uint64) {
+	e.left = slices.AppendSeq(e.left, maps.Values(tables))
+}
+
+// holders are the generations that have each table, as the edit leaves the catalog, by their IDs.
+func (e *Edit) holders() map[uint64]map[string]bool {
+	out := map[uint64]map[string]bool{}
+	hold := func(r *Record) {
+		for _, g := range r.Generations() {
+			for _, tables := range []map[string]uint64{g.Tables, g.Sides} {
+				for _, t := range tables {
+					if out[t] == nil {
+						out[t] = map[string]bool{}
+					}
+					out[t][g.ID] = true
+				}
+			}
+		}
+	}
+	for a := range e.catalog.Records {
+		if r := e.Record(a); r != nil && e.put[a] == nil {
+			hold(r)
+		}
+	}
+	for _, r := range e.put {
+		hold(r)
+	}
+	return out
+}
+
+// Apart is a generation that has its tables alone: those that others have as well are copied as they are in the edit's view.
+func (e *Edit) Apart(g *Generation) (*Generation, error) {
+	alone := *g
+	alone.Tables = maps.Clone(g.Tables)
+	holders, copies := e.holders(), map[uint64]uint64{}
+	for _, operator := range slices.Sorted(maps.Keys(g.Tables)) {
+		from := g.Tables[operator]
+		if delete(holders[from], g.ID); len(holders[from]) == 0 {
+			continue
+		}
+		if _, made := copies[from]; !made {
+			copies[from] = e.Number()
+			if err := e.Batch.CopyTable(copies[from], e.View.Table(from)); err != nil {
+				return nil, err
+			}
+		}
+		alone.Tables[operator] = copies[from]
+	}
+	return &alone, nil
+}
+
 // Write puts the changed records into the batch.
 func (e *Edit) Write() error {
+	holders := e.holders()
+	slices.Sort(e.left)
+	for _, t := range slices.Compact(e.left) {
+		if len(holders[t]) == 0 {
+			e.Batch.DropTable(t)
+		}
+	}
 	for a := range e.gone {
 		e.Batch.DeleteMeta("res/" + a.String())
 	}

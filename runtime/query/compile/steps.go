@@ -9,8 +9,8 @@ import (
 	"github.com/streamform/streamform/runtime/query/logical"
 )
 
-// LeafUses counts how often running a program reads the change of each relation.
-func (p *Program) LeafUses() map[string]int {
+// LeafUses counts how often running a program reads the change of each relation; operators that are done read nothing.
+func (p *Program) LeafUses(done func(operator string) bool) map[string]int {
 	uses := map[string]int{}
 	if p.Final == "" {
 		for leaf := range p.LeafColumns {
@@ -20,7 +20,9 @@ func (p *Program) LeafUses() map[string]int {
 	}
 	texts := []string{p.Final}
 	for _, o := range p.Steps {
-		texts = append(texts, o.InputSQL()...)
+		if !done(o.Name()) {
+			texts = append(texts, o.InputSQL()...)
+		}
 	}
 	for _, t := range texts {
 		for _, leaf := range logical.Leaves(t) {
