@@ -94,6 +94,12 @@ func (w *World) Plan(o Options) (*plan.Plan, diag.Diagnostics) {
 		in.Facts = &plan.Facts{RuntimeID: w.Runtime.ID, Generations: maps.Clone(w.Runtime.Live), Sources: w.Sources,
 			Observed: w.Observed, Values: map[addr.Resource]json.RawMessage{},
 			Held: w.Known.Held, Delivered: w.Known.Delivered, Lost: w.Known.Lost, Rates: w.Known.Rates}
+		for a, e := range in.Evolutions {
+			if e.Carry != nil {
+				e.HeldRows = w.Known.Held[a].Rows
+				in.Evolutions[a] = e
+			}
+		}
 		for a, v := range w.Runtime.Values {
 			in.Facts.Values[a] = json.RawMessage(v)
 		}
