@@ -3,12 +3,14 @@ package acceptance
 import (
 	"bufio"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/lang/addr"
 )
 
 // worked is what apply says of a relation or sink: what was really done.
@@ -46,6 +48,10 @@ func workOf(t *testing.T, printed string) map[string]worked {
 func asPlanned(t *testing.T, p *plan.Plan, printed string) {
 	t.Helper()
 	did := workOf(t, printed)
+	computes := map[string]bool{}
+	for _, c := range p.Changes {
+		computes[c.Addr.String()] = c.Computes()
+	}
 	for _, c := range p.Changes {
 		a := c.Addr.String()
 		w := did[a]
@@ -68,7 +74,10 @@ func asPlanned(t *testing.T, p *plan.Plan, printed string) {
 			require.Zero(t, w.HeldRows+w.ReadRows, a)
 			continue
 		}
-		require.InEpsilon(t, 1+c.Price.HeldRows, 1+w.HeldRows, 0.1, "%s: rows held", a)
+		known := !slices.ContainsFunc(c.Desired.Dependencies, func(d addr.Resource) bool { return computes[d.String()] }) // how many rows it reads
+		if known || c.Price.HeldRows > 0 {
+			require.InEpsilon(t, 1+c.Price.HeldRows, 1+w.HeldRows, 0.1, "%s: rows held", a)
+		}
 		if c.Price.Rows > 0 {
 			require.InEpsilon(t, 1+c.Price.Rows, 1+w.ReadRows, 0.1, "%s: rows read", a)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/lang/schema"
+	"github.com/streamform/streamform/runtime/batch"
 )
 
 // World is a project: its configuration, its state, its runtime.
@@ -29,6 +30,7 @@ type World struct {
 	Compiler *Compiler
 	Sources  map[addr.Resource]plan.Extent
 	Observed []plan.Observation // what others did to real objects
+	Rigid    string             // why sinks cannot take in other columns; empty: they can
 	Known    plan.Facts         // what else the runtime says
 }
 
@@ -87,6 +89,7 @@ func (w *World) Plan(o Options) (*plan.Plan, diag.Diagnostics) {
 		Evolutions: bound.Evolutions, Moves: moves, Inferred: map[addr.Resource]plan.Extent{}, State: d,
 		Mode: o.Mode, Targets: Addresses(w.T, o.Targets), Replace: Addresses(w.T, o.Replace),
 		Exclude: Addresses(w.T, o.Exclude), Allow: Addresses(w.T, o.Allow), Lineage: "lineage-1", Version: "0.1.0"}
+	in.Adapts = func(string, batch.Schema, batch.Schema) string { return w.Rigid }
 	for a, i := range bound.Inferred {
 		in.Inferred[a] = plan.Extent{Files: i.Files, Bytes: i.Bytes}
 	}

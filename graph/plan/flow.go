@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/state"
@@ -79,10 +80,29 @@ func (m *maker) inputs(c *Change, v *verdict) {
 func (m *maker) cannotReceive(c *Change, input addr.Resource) string {
 	was := m.changes[input].Prior.Relation
 	switch {
+	case c.Addr.Block == addr.Sink:
+		return m.cannotAdapt(c, input, was)
 	case c.Addr.Block == addr.Stream:
 		return fmt.Sprintf("%s, which it reads, gets other rows, and a stream takes none back", input)
 	case c.Addr.Block == addr.View && was != nil && was.AppendOnly:
 		return fmt.Sprintf("%s, which it reads, has only gained rows so far and now takes some back", input)
+	case c.Addr.Block == addr.View && m.changes[input].Desired.Relation != nil && m.changes[input].Desired.Relation.AppendOnly:
+		return fmt.Sprintf("%s, which it reads, takes no rows back from now on", input)
 	}
 	return ""
+}
+
+// cannotAdapt says why a sink has to be written anew when the view that it follows gets other columns.
+func (m *maker) cannotAdapt(c *Change, input addr.Resource, was *state.Relation) string {
+	is := m.changes[input].Desired.Relation
+	if was == nil || is == nil || slices.Equal(was.Columns, is.Columns) {
+		return ""
+	}
+	why := "it cannot take them in"
+	if m.in.Adapts != nil {
+		if why = m.in.Adapts(c.Addr.Kind(), was.Columns, is.Columns); why == "" {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s, which it follows, gets other columns, and %s: written anew", input, why)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/state"
 )
 
@@ -86,6 +87,8 @@ type Input struct {
 	Allow      []addr.Resource                  // -allow: what policies deny of these is let through
 	Lineage    string                           // used when there is no state; empty: a new one
 	Version    string                           // streamform's
+	// Adapts says why a sink of a kind cannot go on when the view it follows gets other columns, as a clause; empty: it can. Nil: no kind can.
+	Adapts func(kind string, was, is batch.Schema) string
 }
 
 // maker holds what is known while one plan is made.

@@ -55,6 +55,9 @@ func (s *story) run(t *testing.T, d *datadriven.TestData) string {
 	case "observed":
 		s.observed(t, d.Input)
 		return ""
+	case "rigid":
+		s.world.Rigid = strings.TrimSpace(d.Input)
+		return ""
 	case "plan":
 		p, ds := s.world.Plan(options(d))
 		return changes(p) + findings(ds)

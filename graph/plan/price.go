@@ -19,6 +19,7 @@ func (m *maker) price(c *Change) *Price {
 	if m.in.Facts == nil {
 		return p
 	}
+	m.heldBelow(c.Addr, map[addr.Resource]bool{}, func(held addr.Resource) { p.HeldRows += m.in.Facts.Held[held].Rows })
 	var all Extent
 	known := true
 	for _, s := range p.Sources {
@@ -66,6 +67,21 @@ func (m *maker) heldPrice(c *Change) *Price {
 		return nil
 	}
 	return &p
+}
+
+// heldBelow visits the views whose rows are read when a resource is computed from its sources.
+func (m *maker) heldBelow(a addr.Resource, seen map[addr.Resource]bool, visit func(addr.Resource)) {
+	for _, input := range m.in.Graph.Inputs(a) {
+		switch {
+		case seen[input]:
+			continue
+		case input.Block == addr.View && !m.replays(input):
+			visit(input)
+		default:
+			m.heldBelow(input, seen, visit)
+		}
+		seen[input] = true
+	}
 }
 
 // readSources lists, by address, the sources that computing a resource reads. Views that are not replayed themselves hold

@@ -4,6 +4,7 @@ package connector
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/streamform/streamform/lang/schema"
@@ -16,6 +17,21 @@ type Definition struct {
 	Kind   schema.Kind
 	Source func(ctx context.Context, cfg schema.Config, env Env) (Source, error)
 	Sink   func(ctx context.Context, cfg schema.Config, env Env) (Sink, error)
+	// Adapts says why a sink that follows a view cannot go on when the view gets other columns, as a clause ("…, so …" is not
+	// part of it); empty: it is given the difference to its former rows, where columns they did not have are NULL. A nil
+	// Adapts stands for a sink that never can.
+	Adapts func(was, is batch.Schema) string
+}
+
+// Receives is Adapts for any columns, also equal ones.
+func (d Definition) Receives(was, is batch.Schema) string {
+	switch {
+	case slices.Equal(was, is):
+		return ""
+	case d.Adapts == nil:
+		return "its rows get other columns"
+	}
+	return d.Adapts(was, is)
 }
 
 // Config reads a complete value, as the kind marshals it, into what Source and Sink take.

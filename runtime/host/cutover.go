@@ -72,7 +72,7 @@ func (b *builder) exchange(ctx context.Context, c *job.CutOver) error {
 			if err != nil {
 				return err
 			}
-			c.Exchanged = append(c.Exchanged, job.Exchange{Relation: now, Former: former})
+			c.Exchanged = append(c.Exchanged, job.Exchange{Relation: now, Former: former, Wide: b.feedsSink(a)})
 		case b.round.reached[a] && isSink(a):
 			s, err := b.sink(ctx, a, b.newest)
 			if err != nil {
@@ -95,6 +95,11 @@ func (b *builder) exchange(ctx context.Context, c *job.CutOver) error {
 		}
 	}
 	return nil
+}
+
+// feedsSink reports whether a sink is given the difference of a view.
+func (b *builder) feedsSink(view address) bool {
+	return slices.ContainsFunc(b.pipeline.Members, func(a address) bool { return isSink(a) && b.round.reached[a] && b.reads(a, view) })
 }
 
 // streams adds the streams that sinks are given whole, what they read, and the files they are computed from.

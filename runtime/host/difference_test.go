@@ -155,3 +155,40 @@ func TestReplacedSourceReachesEverything(t *testing.T) {
 	_, ok := w.facts().Resources[addr.Resource{Block: addr.View, Name: "many"}]
 	require.True(t, ok)
 }
+
+// A view gets another column: its table gets it in place, with NULL in the rows of before, and these are corrected by the
+// difference. A column that is gone, or has another type, is more than a table can take in: it is written anew.
+func TestSinksTakeInColumns(t *testing.T) {
+	for name, c := range map[string]struct {
+		sql     string
+		rows    []string
+		inPlace bool
+		given   int64
+	}{
+		"added": {"SELECT customer, sum(v) AS total, count(*) AS n, max(v) AS most FROM purchases GROUP BY ALL", want("ann|5|2|4", "bob|10|2|8", "cy|-1|1|-1"), true, 6},
+		"added, often NULL": {"SELECT customer, sum(v) AS total, count(*) AS n, CASE WHEN count(*) < 2 THEN 1 END AS few FROM purchases GROUP BY ALL",
+			want("ann|5|2|NULL", "bob|10|2|NULL", "cy|-1|1|1"), true, 2},
+		"gone": {"SELECT customer, sum(v) AS total FROM purchases GROUP BY ALL", want("ann|5", "bob|10", "cy|-1"), false, 3},
+		"another type": {"SELECT customer, sum(v) AS total, CAST(count(*) AS VARCHAR) AS n FROM purchases GROUP BY ALL",
+			want("ann|5|2", "bob|10|2", "cy|-1|1"), false, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := running(t)
+			w.put("view.totals", 2, attributes{"sql": text(c.sql)})
+			s := w.backfill()
+			for _, sink := range s.Sinks {
+				if sink.Addr.Name == "totals" {
+					require.Equal(t, c.inPlace, sink.Class == "", "written anew only where it cannot take the columns in")
+				}
+			}
+			require.Equal(t, c.given, given(s)["totals"])
+			rows, _ := w.table("lake/totals")
+			require.Equal(t, c.rows, rows)
+			w.reopen()
+			w.land("d.json", purchase("dee", 1))
+			w.once()
+			rows, _ = w.table("lake/totals")
+			require.Equal(t, w.query("FROM totals"), rows)
+		})
+	}
+}

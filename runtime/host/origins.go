@@ -50,15 +50,24 @@ func (b *builder) tellOrigins() {
 // from lists what a replay of a source is for.
 func (b *builder) from(source address) []address {
 	return slices.DeleteFunc(b.computedAnew(), func(a address) bool {
-		return isSink(a) && !b.alongside(a) || !slices.Contains(b.origins(a), source)
+		return b.replayedApart(a) || !slices.Contains(b.origins(a), source)
 	})
 }
 
 // whole lists the sinks that are given everything of what a source has given.
 func (b *builder) whole(source address) []address {
 	return slices.DeleteFunc(b.computedAnew(), func(a address) bool {
-		return !isSink(a) || b.alongside(a) || !slices.Contains(b.origins(a), source)
+		return !b.replayedApart(a) || !slices.Contains(b.origins(a), source)
 	})
+}
+
+// replayedApart reports whether a sink is given everything a stream or source has given, which is read for it at cut-over.
+func (b *builder) replayedApart(a address) bool {
+	if !isSink(a) || b.alongside(a) {
+		return false
+	}
+	from, err := b.building(a).From()
+	return err == nil && from.Block != addr.View
 }
 
 // tellHeld tells the tally of views that were read as they stand.

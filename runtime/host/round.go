@@ -202,8 +202,8 @@ func (s *spread) receives(ctx context.Context, a, in address) (bool, error) {
 	case !s.edit.Record(in).Holds() || was == nil || is == nil:
 		return false, nil
 	case isSink(a):
-		return slices.Equal(was.Columns, is.Columns), nil
-	case was.AppendOnly || is.AppendOnly || !slices.Equal(was.Key, is.Key):
+		return s.host.open.Definition(a.Kind()).Receives(was.Columns, is.Columns) == "", nil
+	case was.AppendOnly || is.AppendOnly:
 		return false, nil
 	}
 	if _, known := s.used[a]; !known {

@@ -35,6 +35,7 @@ type CutOver struct {
 type Exchange struct {
 	Relation
 	Former Relation
+	Wide   bool // a sink takes in columns that the former rows did not have
 }
 
 // Handover is a view that some sinks are given whole.

@@ -93,7 +93,7 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 	for _, x := range o.exchanged {
 		former := query.Held{Relation: x.Former.Addr.Name, Program: x.Former.Program, Memory: memory(view, x.Former, false)}
 		work.Steps = append(work.Steps, query.Step{Relation: x.Addr.Name, Program: x.Program, Memory: memory(view, x.Relation, false),
-			Former: &former, Deliver: j.deliverer(o, x.Addr.Name)})
+			Former: &former, Wide: x.Wide, Deliver: j.deliverer(o, x.Addr.Name)})
 	}
 	several := o.several()
 	for _, r := range o.relations {

@@ -21,6 +21,9 @@ func (ep *epoch) exchange(ctx context.Context, s Step) error {
 	}
 	columns := seed.Alike(s.Program.Columns, s.Former.Program.Columns)
 	c := &change{columns: s.Program.Columns, inserted: "(SELECT " + columns + " FROM " + now + ")"}
+	if s.Wide {
+		c.inserted = now
+	}
 	if err := ep.consolidate(ctx, c, "(SELECT "+columns+" FROM "+before+")"); err != nil {
 		return err
 	}

@@ -88,6 +88,8 @@ type Step struct {
 	// Former, if set, is the view's generation before: the change is what Memory's rows have that Former's have not, and the
 	// other way round. Nothing is computed or remembered.
 	Former *Held
+	// Wide, with Former: columns that the former rows did not have count, as NULL there. Otherwise nobody looks at them.
+	Wide bool
 	// Deliver, if set, is called once with the relation's net change while it can be read. Empty changes are not delivered.
 	Deliver func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error
 }

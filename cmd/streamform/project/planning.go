@@ -13,6 +13,7 @@ import (
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/query/evolve"
@@ -41,7 +42,7 @@ type bound struct {
 // Plan answers what apply would do. The plan is nil when the configuration cannot
 // be understood; it is marked Errored when it may be shown but not applied.
 func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Diagnostics, error) {
-	in := plan.Input{Mode: plan.Normal, Version: p.o.Version}
+	in := plan.Input{Mode: plan.Normal, Version: p.o.Version, Adapts: p.adapts}
 	if r.Destroy {
 		in.Mode = plan.Destroy
 	}
@@ -92,6 +93,12 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 	}
 	made, more := plan.Make(in)
 	return made, append(ds, more...), nil
+}
+
+// adapts is the answer of a sink's kind.
+func (p *Project) adapts(kind string, was, is batch.Schema) string {
+	d, _ := p.definition(kind)
+	return d.Receives(was, is)
 }
 
 // binding says what is to be bound otherwise than as it is recorded.
@@ -155,7 +162,7 @@ func (p *Project) facts(ctx context.Context, recorded *state.Document) (*plan.Fa
 	}
 	out := facts(f)
 	for a, held := range p.extents {
-		if _, applied := out.Sources[a]; !applied {
+		if is, applied := out.Sources[a]; !applied || is.Files != held.Files || is.Bytes != held.Bytes { // applied, and to be read elsewhere
 			out.Sources[a] = held
 		}
 	}

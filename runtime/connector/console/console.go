@@ -10,6 +10,7 @@ import (
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/schema"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 )
 
@@ -23,7 +24,9 @@ type config struct {
 }
 
 // Definition is the kind sink.console and what opens it.
-func Definition() connector.Definition { return connector.Definition{Kind: kind(), Sink: open} }
+func Definition() connector.Definition {
+	return connector.Definition{Kind: kind(), Sink: open, Adapts: func(_, _ batch.Schema) string { return "" }}
+}
 
 func kind() schema.Kind {
 	return schema.Kind{

@@ -8,11 +8,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/schema"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	deltalake "github.com/streamform/streamform/runtime/delta"
 	"github.com/streamform/streamform/runtime/delta/logstore"
@@ -37,7 +39,23 @@ type config struct {
 }
 
 // Definition is the kind sink.delta and what opens it.
-func Definition() connector.Definition { return connector.Definition{Kind: kind(), Sink: open} }
+func Definition() connector.Definition {
+	return connector.Definition{Kind: kind(), Sink: open, Adapts: adapts}
+}
+
+// adapts: a table can get further columns. Without column mapping, which few readers know, it cannot lose one, and no type of one can change.
+func adapts(was, is batch.Schema) string {
+	for _, before := range was {
+		i := slices.IndexFunc(is, func(c batch.Column) bool { return strings.EqualFold(c.Name, before.Name) })
+		switch {
+		case i < 0:
+			return fmt.Sprintf("a Delta table cannot lose a column (%s)", before.Name)
+		case is[i].Type != before.Type:
+			return fmt.Sprintf("a Delta table cannot change the type of a column (%s, from %s to %s)", before.Name, before.Type, is[i].Type)
+		}
+	}
+	return ""
+}
 
 func kind() schema.Kind {
 	return schema.Kind{

@@ -28,6 +28,7 @@ type target struct {
 	schema   columns.Schema // of the table after the delivery
 	layout   *deltalake.Layout
 	incoming []columns.Column
+	added    columns.Schema   // columns that live files do not have yet
 	metadata *action.Metadata // when the delivery makes the table, or gives it other columns
 	files    []action.Add     // live files
 	written  int64            // rows written so far
@@ -58,7 +59,7 @@ func (s *sink) target(ctx context.Context, d connector.Delivery, st connector.St
 	if err := t.checkHistory(s.mode); err != nil {
 		return nil, err
 	}
-	if err := t.checkColumns(wanted); err != nil {
+	if err := t.checkColumns(wanted, s.mode); err != nil {
 		return nil, err
 	}
 	return t, t.setLayout(t.snap.Metadata)
@@ -162,7 +163,7 @@ func versionOf(r connector.Receipt) (int64, bool) {
 }
 
 // checkColumns compares the table's columns with the delivery's.
-func (t *target) checkColumns(wanted columns.Schema) error {
+func (t *target) checkColumns(wanted columns.Schema, mode string) error {
 	if t.snap.Mode != columns.ByLogicalName || len(t.snap.Metadata.PartitionColumns) > 0 {
 		return &connector.UserError{Summary: "The Delta table cannot be written in this version",
 			Detail: fmt.Sprintf("The table at %s is partitioned or maps its columns; such tables can be read, not written. Choose another path.", t.dir)}
@@ -178,7 +179,8 @@ func (t *target) checkColumns(wanted columns.Schema) error {
 		t.schema, t.metadata = wanted, &m
 		return nil
 	}
-	if err == nil && len(wanted) == len(merged) && t.delivery.AppendOnly { // a stream has got further columns: its rows of before have NULL there
+	if err == nil && len(wanted) == len(merged) && (t.delivery.AppendOnly || mode != modeAppend) { // the relation has got further columns: rows of before have NULL there
+		t.added = merged[len(t.schema):]
 		m := t.snap.Metadata
 		m.SchemaString = merged.String()
 		t.schema, t.metadata = merged, &m

@@ -51,7 +51,11 @@ func (t *target) scanWith(ctx context.Context, o deltalake.ScanOptions) (string,
 	if err != nil {
 		return "", fmt.Errorf("scanning the Delta table %s: %w", t.dir, err)
 	}
-	return "SELECT * FROM (" + query + ")", nil
+	list := "*"
+	for _, f := range t.added {
+		list += ", CAST(NULL AS " + f.Type.DuckDB() + ") AS " + columns.Identifier(f.Name)
+	}
+	return "SELECT " + list + " FROM (" + query + ")", nil
 }
 
 // write adds a query's rows to the transaction as a data file; no rows, no file. The file is synced, so

@@ -72,6 +72,9 @@ func (o *Opener) Knows(kind string) bool {
 	return ok
 }
 
+// Definition is that of a kind; zero when there is none.
+func (o *Opener) Definition(kind string) connector.Definition { return o.definitions[kind] }
+
 // Compiler compiles queries; it must not be closed.
 func (o *Opener) Compiler() *query.Compiler { return o.compiler }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/streamform/streamform/runtime/query/bound"
 )
 
-// Alike selects the columns that both generations have, as the new one has them. The others are NULL on both sides: whoever
-// receives the difference does not read them.
+// Alike selects the columns that both generations have, as the new one has them. The others are NULL on both sides, unless the step is
+// Wide: whoever receives the difference does not read them.
 func Alike(now, before batch.Schema) string {
 	list := make([]string, len(now))
 	for i, c := range now {
