@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/runtime/query"
@@ -15,7 +16,7 @@ func TestFirstRows(t *testing.T) {
 	columns, epochs := manyTypes()
 	h := history{columns: columns}
 	for i, rows := range epochs {
-		h.epochs = append(h.epochs, epochRows{files: [][]string{rows}, restart: i == 1})
+		h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}, Restart: i == 1})
 	}
 	views := []view{
 		{"v0", `SELECT * FROM t QUALIFY row_number() OVER (PARTITION BY id ORDER BY seq DESC) = 1`},

@@ -3,6 +3,7 @@ package query_test
 import (
 	"testing"
 
+	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/runtime/query"
@@ -15,7 +16,7 @@ func TestDistinctArguments(t *testing.T) {
 	columns, epochs := manyTypes()
 	h := history{columns: columns}
 	for _, rows := range epochs {
-		h.epochs = append(h.epochs, epochRows{files: [][]string{rows}})
+		h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}})
 	}
 	views := []view{{"b", `SELECT * FROM t x WHERE op <> 'd' AND NOT EXISTS (SELECT 1 FROM t y WHERE y.id = x.id AND y.seq > x.seq)`},
 		{"v0", `SELECT c, count(DISTINCT ts) AS n FROM b GROUP BY c`},

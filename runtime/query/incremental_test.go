@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -96,7 +97,7 @@ func TestIncremental(t *testing.T) {
 	columns, epochs := manyTypes()
 	h := history{columns: columns}
 	for _, rows := range epochs {
-		h.epochs = append(h.epochs, epochRows{files: [][]string{rows}})
+		h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}})
 	}
 	for name, queries := range incremental() {
 		t.Run(name, func(t *testing.T) {

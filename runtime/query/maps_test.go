@@ -3,6 +3,7 @@ package query_test
 import (
 	"testing"
 
+	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -12,7 +13,7 @@ func TestMapsOfAnything(t *testing.T) {
 	columns, epochs := manyTypes()
 	h := history{columns: columns}
 	for i, rows := range epochs {
-		h.epochs = append(h.epochs, epochRows{files: [][]string{rows}, restart: i == 2})
+		h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}, Restart: i == 2})
 	}
 	views := []view{{"b", `SELECT * FROM t x WHERE op <> 'd' AND NOT EXISTS (SELECT 1 FROM t y WHERE y.id = x.id AND y.seq > x.seq)`},
 		{"v0", `SELECT op, histogram(CAST(c AS HUGEINT)) AS h, histogram(u) AS i, histogram(c > 1) AS j FROM b GROUP BY op`},

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/querytest"
 )
 
 // tolerance is how far a sum of DOUBLEs may lie from DuckDB's, relative to its size.
@@ -33,7 +34,7 @@ func difference(columns batch.Schema, got, want []string) string {
 		}
 		slices.Sort(lines)
 	}
-	if slices.Equal(got, want) || len(got) == len(want) && slices.ContainsFunc(columns, fuzzy) && close(columns, got, want) {
+	if slices.Equal(got, want) || len(got) == len(want) && slices.ContainsFunc(columns, querytest.Fuzzy) && close(columns, got, want) {
 		return ""
 	}
 	show := strings.NewReplacer("\x02", " | ", "\x01", "NULL")
@@ -59,7 +60,7 @@ func close(columns batch.Schema, got, want []string) bool {
 	a, b := cells(columns, got), cells(columns, want)
 	for i := range a {
 		for j, c := range columns {
-			if a[i][j] != b[i][j] && (!fuzzy(c) || !near(a[i][j], b[i][j])) {
+			if a[i][j] != b[i][j] && (!querytest.Fuzzy(c) || !near(a[i][j], b[i][j])) {
 				return false
 			}
 		}
@@ -75,7 +76,7 @@ func cells(columns batch.Schema, lines []string) [][]string {
 	slices.SortFunc(out, func(a, b []string) int {
 		for _, shown := range []bool{false, true} {
 			for j, c := range columns {
-				if fuzzy(c) == shown && a[j] != b[j] && !(shown && near(a[j], b[j])) {
+				if querytest.Fuzzy(c) == shown && a[j] != b[j] && !(shown && near(a[j], b[j])) {
 					return strings.Compare(a[j], b[j])
 				}
 			}

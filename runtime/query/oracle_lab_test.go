@@ -13,8 +13,18 @@ import (
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/memory/inmap"
+	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
 )
+
+// view is one SELECT under a name that later ones may read.
+type view struct{ name, sql string }
+
+// history is all that one world's input is made of.
+type history struct {
+	columns batch.Schema
+	epochs  []querytest.Epoch
+}
 
 // lab is what one worker reuses over its worlds: a compiler, an engine, a plain DuckDB and a folder.
 type lab struct {
@@ -113,7 +123,7 @@ func (l *lab) replay(h history, views []view) *failure {
 			f.epoch = e
 			return f
 		}
-		if rows.restart {
+		if rows.Restart {
 			l.restart(1 + l.files%2)
 			w.engine = l.engine
 		}
@@ -121,9 +131,9 @@ func (l *lab) replay(h history, views []view) *failure {
 	return nil
 }
 
-func (l *lab) write(w *world, rows epochRows) []batch.File {
+func (l *lab) write(w *world, rows querytest.Epoch) []batch.File {
 	var out []batch.File
-	for _, r := range rows.files {
+	for _, r := range rows.Files {
 		l.files++
 		out = append(out, w.file(fmt.Sprintf("f%d.json", l.files), strings.Join(r, "\n")+"\n"))
 	}

@@ -67,16 +67,16 @@ func reductions(h history) []history {
 		out = append(out, less)
 	}
 	for e, ep := range h.epochs {
-		for f, rows := range ep.files {
+		for f, rows := range ep.Files {
 			for size := len(rows); size >= 1; size /= 2 {
 				for at := 0; at+size <= len(rows); at += size {
 					out = append(out, replaced(h, e, f, slices.Delete(slices.Clone(rows), at, at+size)))
 				}
 			}
 		}
-		if ep.restart {
+		if ep.Restart {
 			less := replaced(h, e, -1, nil)
-			less.epochs[e].restart = false
+			less.epochs[e].Restart = false
 			out = append(out, less)
 		}
 	}
@@ -86,13 +86,13 @@ func reductions(h history) []history {
 // replaced is the history with one file's rows replaced; no rows: without the file.
 func replaced(h history, e, f int, rows []string) history {
 	out := history{columns: h.columns, epochs: slices.Clone(h.epochs)}
-	out.epochs[e].files = slices.Clone(out.epochs[e].files)
+	out.epochs[e].Files = slices.Clone(out.epochs[e].Files)
 	switch {
 	case f < 0:
 	case len(rows) == 0:
-		out.epochs[e].files = slices.Delete(out.epochs[e].files, f, f+1)
+		out.epochs[e].Files = slices.Delete(out.epochs[e].Files, f, f+1)
 	default:
-		out.epochs[e].files[f] = rows
+		out.epochs[e].Files[f] = rows
 	}
 	return out
 }
@@ -111,7 +111,7 @@ func regressionText(h history, views []view, f *failure) string {
 	b.WriteString("\n\t},\n\tepochs: [][]string{")
 	for _, e := range h.epochs {
 		b.WriteString("\n\t\t{")
-		for _, r := range slices.Concat(e.files...) {
+		for _, r := range slices.Concat(e.Files...) {
 			b.WriteString(quoted(r) + ", ")
 		}
 		b.WriteString("},")

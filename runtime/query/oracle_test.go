@@ -14,6 +14,7 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -110,12 +111,12 @@ func (s *tally) count(m map[string]int, reason string) {
 
 // world makes queries and replays histories through them.
 func (l *lab) world(seed uint64, sum *tally) {
-	g := newGenerator(seed)
+	g := querytest.New(seed)
 	clear(l.programs)
-	columns := g.columns()
+	columns := g.Columns()
 	views := l.generate(g, columns, sum)
 	for range historiesPerWorld {
-		views = l.live(seed, g.history(columns), views, sum)
+		views = l.live(seed, history{columns, g.Epochs(columns)}, views, sum)
 		sum.Lock()
 		sum.cases += len(views)
 		sum.Unlock()
@@ -148,12 +149,12 @@ func (l *lab) live(seed uint64, h history, views []view, sum *tally) []view {
 }
 
 // generate makes the views of a world. Each is bound by DuckDB first, which gives later ones its columns.
-func (l *lab) generate(g *generator, columns batch.Schema, sum *tally) []view {
+func (l *lab) generate(g *querytest.Generator, columns batch.Schema, sum *tally) []view {
 	l.clear()
 	l.declare(columns)
-	g.describe = l.describe
+	g.Describe = l.describe
 	known := []query.Relation{{Name: "t", Columns: columns, AppendOnly: true, Identity: "t"}}
-	g.pool = []relation{{"t", columns}}
+	g.Pool = []querytest.Relation{{SQL: "t", Columns: columns}}
 	var views []view
 	add := func(v view) {
 		described, err := l.describe(v.sql)
@@ -174,19 +175,19 @@ func (l *lab) generate(g *generator, columns batch.Schema, sum *tally) []view {
 		sum.views++
 		known = append(known, query.Relation{Name: v.name, Columns: p.Columns, AppendOnly: p.AppendOnly, Identity: p.Identity})
 		views = append(views, v)
-		g.pool = append(g.pool, relation{v.name, described})
+		g.Pool = append(g.Pool, querytest.Relation{SQL: v.name, Columns: described})
 	}
-	for _, v := range g.bases() {
-		add(v)
-	}
-	bases := g.pool[:len(g.pool):len(g.pool)]
+	b, bag := g.Bases()
+	add(view{"b", b})
+	add(view{"bag", bag})
+	bases := g.Pool[:len(g.Pool):len(g.Pool)]
 	for i := range viewsPerWorld {
-		derived := g.pool
-		if !g.chance(3) {
-			g.pool = append(bases, bases[1:]...)
+		derived := g.Pool
+		if !g.Chance(3) {
+			g.Pool = append(bases, bases[1:]...)
 		}
-		v := view{fmt.Sprintf("v%d", i), g.query(1)}
-		g.pool = derived
+		v := view{fmt.Sprintf("v%d", i), g.Query(1)}
+		g.Pool = derived
 		add(v)
 	}
 	return views

@@ -7,6 +7,7 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -112,7 +113,7 @@ func TestRegressions(t *testing.T) {
 			l.t = t
 			h := history{columns: r.columns}
 			for _, rows := range r.epochs {
-				h.epochs = append(h.epochs, epochRows{files: [][]string{rows}})
+				h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}})
 			}
 			if f := l.replay(h, r.views); f != nil {
 				t.Fatalf("epoch %d: %v: %s", f.epoch, f.views, f.what)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -65,7 +66,7 @@ func TestSameAndEqual(t *testing.T) {
 						seq++
 						rows = append(rows, fmt.Sprintf(`{"id":%d,"seq":%d,"op":%q,"c":%s}`, g.IntN(9), seq, []string{"u", "u", "d"}[g.IntN(3)], a.values[g.IntN(len(a.values))]))
 					}
-					h.epochs = append(h.epochs, epochRows{files: [][]string{rows}, restart: g.IntN(3) == 0})
+					h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}, Restart: g.IntN(3) == 0})
 				}
 				if f := l.replay(h, sameRows(a.typ)); f != nil {
 					t.Fatalf("epoch %d: %v: %s", f.epoch, f.views, f.what)

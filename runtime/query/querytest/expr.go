@@ -1,4 +1,4 @@
-package query_test
+package querytest
 
 import (
 	"fmt"
@@ -8,13 +8,13 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 )
 
-// fuzzy columns hold sums of DOUBLEs, whose last digits depend on the order of
+// Fuzzy columns hold sums of DOUBLEs, whose last digits depend on the order of
 // addition: they are shown, and nothing is computed from them.
-func fuzzy(c batch.Column) bool { return strings.HasPrefix(c.Name, "f_") }
+func Fuzzy(c batch.Column) bool { return strings.HasPrefix(c.Name, "f_") }
 
 // unusable columns are not read by further queries: fuzzy ones, and those whose names need quotes.
 func unusable(c batch.Column) bool {
-	return fuzzy(c) || strings.ContainsFunc(c.Name, func(r rune) bool { return !(r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }) || c.Name == "" || c.Name[0] <= '9'
+	return Fuzzy(c) || strings.ContainsFunc(c.Name, func(r rune) bool { return !(r == '_' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9') }) || c.Name == "" || c.Name[0] <= '9'
 }
 
 func kindOf(typ string) string {
@@ -31,10 +31,10 @@ func kindOf(typ string) string {
 		"TIMESTAMP WITH TIME ZONE": "zoned", "ENUM": "enum", "JSON": "json"}[base]
 }
 
-func (g *generator) column(columns batch.Schema) batch.Column { return columns[g.IntN(len(columns))] }
+func (g *Generator) column(columns batch.Schema) batch.Column { return columns[g.IntN(len(columns))] }
 
 // of returns a column of one of the kinds; ok is false where there is none.
-func (g *generator) of(columns batch.Schema, kinds ...string) (batch.Column, bool) {
+func (g *Generator) of(columns batch.Schema, kinds ...string) (batch.Column, bool) {
 	var fit batch.Schema
 	for _, c := range columns {
 		if slices.Contains(kinds, kindOf(c.Type)) {
@@ -48,7 +48,7 @@ func (g *generator) of(columns batch.Schema, kinds ...string) (batch.Column, boo
 }
 
 // number is an expression with a small exact number.
-func (g *generator) number(columns batch.Schema) string {
+func (g *Generator) number(columns batch.Schema) string {
 	c, ok := g.of(columns, "int", "decimal")
 	if !ok {
 		return g.pick("1", "2", "NULL::INTEGER")
@@ -61,10 +61,10 @@ func (g *generator) number(columns batch.Schema) string {
 }
 
 // expression is any expression over the columns; its type is left to DuckDB.
-func (g *generator) expression(columns batch.Schema) string {
+func (g *Generator) expression(columns batch.Schema) string {
 	c := g.column(columns)
 	n := c.Name
-	if g.chance(3) {
+	if g.Chance(3) {
 		return n
 	}
 	switch kindOf(c.Type) {
@@ -90,7 +90,7 @@ func (g *generator) expression(columns batch.Schema) string {
 	return g.nestedExpression(c, n)
 }
 
-func (g *generator) nestedExpression(c batch.Column, n string) string {
+func (g *Generator) nestedExpression(c batch.Column, n string) string {
 	switch kindOf(c.Type) {
 	case "list":
 		return g.form(n, "len(@)", "@[1]", "list_contains(@, NULL)", "list_sort(@)", "list_distinct(@) IS NULL", "list_concat(@, @)",
@@ -107,7 +107,7 @@ func (g *generator) nestedExpression(c batch.Column, n string) string {
 	return g.form(n, "CAST(@ AS VARCHAR)", "@", "coalesce(@, @)", "@ IS NULL")
 }
 
-func (g *generator) predicate(columns batch.Schema) string {
+func (g *Generator) predicate(columns batch.Schema) string {
 	c := g.column(columns)
 	n := c.Name
 	switch kindOf(c.Type) {
@@ -129,7 +129,7 @@ func (g *generator) predicate(columns batch.Schema) string {
 	return n + g.pick(" IS NULL", " IS NOT NULL")
 }
 
-func (g *generator) condition(columns batch.Schema) string {
+func (g *Generator) condition(columns batch.Schema) string {
 	p := g.predicate(columns)
 	switch g.IntN(6) {
 	case 0, 1:
@@ -140,23 +140,23 @@ func (g *generator) condition(columns batch.Schema) string {
 	return p
 }
 
-func (g *generator) where(columns batch.Schema) string {
-	if g.chance(2) {
+func (g *Generator) where(columns batch.Schema) string {
+	if g.Chance(2) {
 		return ""
 	}
 	return " WHERE " + g.condition(columns)
 }
 
 // group is an expression to group by.
-func (g *generator) group(columns batch.Schema) string {
-	if g.chance(3) {
+func (g *Generator) group(columns batch.Schema) string {
+	if g.Chance(3) {
 		return g.expression(columns)
 	}
 	return g.column(columns).Name
 }
 
 // total is an order in which only equal rows tie.
-func (g *generator) total(columns batch.Schema) string {
+func (g *Generator) total(columns batch.Schema) string {
 	parts := make([]string, len(columns))
 	for i, c := range columns {
 		parts[i] = c.Name + g.pick("", " DESC", " NULLS FIRST", " DESC NULLS LAST")
@@ -165,6 +165,6 @@ func (g *generator) total(columns batch.Schema) string {
 }
 
 // form picks a template and puts text in the place of each @.
-func (g *generator) form(text string, templates ...string) string {
+func (g *Generator) form(text string, templates ...string) string {
 	return strings.ReplaceAll(g.pick(templates...), "@", text)
 }

@@ -1,4 +1,4 @@
-package query_test
+package querytest
 
 import (
 	"fmt"
@@ -10,24 +10,24 @@ import (
 )
 
 // aggregate is one aggregate call; inexact tells that its last digits depend on the order of the rows.
-func (g *generator) aggregate(columns batch.Schema) (call string, inexact bool) {
+func (g *Generator) aggregate(columns batch.Schema) (call string, inexact bool) {
 	c := g.column(columns)
 	kind := kindOf(c.Type)
 	filter := ""
-	if g.chance(5) {
+	if g.Chance(5) {
 		filter = " FILTER (WHERE " + g.predicate(columns) + ")"
 	}
-	if g.chance(5) {
+	if g.Chance(5) {
 		return g.ordered(columns) + filter, false
 	}
 	call = g.anyAggregate(c.Name)
 	switch kind {
 	case "int", "decimal":
-		if g.chance(2) {
+		if g.Chance(2) {
 			return g.numeric(c, filter)
 		}
 	case "double":
-		if g.chance(2) {
+		if g.Chance(2) {
 			return g.form(c.Name, "sum(@)", "avg(@)", "sum(DISTINCT @)", "fsum(@)", "product(CASE WHEN isfinite(@) THEN @ END)",
 				"stddev_pop(CASE WHEN isfinite(@) THEN @ END)") + filter, true
 		}
@@ -41,17 +41,17 @@ func (g *generator) aggregate(columns batch.Schema) (call string, inexact bool) 
 	return call + filter, false
 }
 
-func (g *generator) anyAggregate(n string) string {
+func (g *Generator) anyAggregate(n string) string {
 	return g.form(n, "count(*)", "min(@)", "max(@)", "count(@)", "count(DISTINCT @)", "approx_count_distinct(@)", "list(DISTINCT @ ORDER BY @)", "min(@, 2)", "max(@, 2)")
 }
 
-func (g *generator) numeric(c batch.Column, filter string) (string, bool) {
-	if g.chance(4) && c.Type != "HUGEINT" {
+func (g *Generator) numeric(c batch.Column, filter string) (string, bool) {
+	if g.Chance(4) && c.Type != "HUGEINT" {
 		other := g.pick(c.Name, "1", c.Name+" % 2")
 		return strings.ReplaceAll(g.form(c.Name, "stddev(@)", "var_pop(@)", "variance(@)", "corr(@, #)", "covar_pop(@, #)", "regr_count(@, #)",
 			"covar_samp(@, #)", "stddev_pop(@)", "entropy(@)", "geomean(abs(@) + 1)", "skewness(@)", "regr_avgx(@, #)", "sem(@)"), "#", other) + filter, true
 	}
-	if kindOf(c.Type) == "int" && g.chance(4) {
+	if kindOf(c.Type) == "int" && g.Chance(4) {
 		return g.form(c.Name, "bit_and(@)", "bit_or(@)", "bit_xor(@)", "histogram(@)") + filter, false
 	}
 	return g.form(c.Name, "sum(@)", "avg(@)", "min(@)", "max(@)", "sum(DISTINCT @)", "avg(DISTINCT @)", "median(@)", "quantile_disc(@, 0.3)", "quantile_cont(@, 0.75)",
@@ -59,7 +59,7 @@ func (g *generator) numeric(c batch.Column, filter string) (string, bool) {
 }
 
 // ordered is an aggregate that has an order of its rows inside.
-func (g *generator) ordered(columns batch.Schema) string {
+func (g *Generator) ordered(columns batch.Schema) string {
 	c, by := g.column(columns).Name, g.total(columns)
 	all := make([]string, len(columns))
 	for i, col := range columns {
@@ -72,7 +72,7 @@ func (g *generator) ordered(columns batch.Schema) string {
 }
 
 // aggregates are n select items with names; inexact ones are marked by theirs.
-func (g *generator) aggregates(columns batch.Schema, n int) string {
+func (g *Generator) aggregates(columns batch.Schema, n int) string {
 	parts := make([]string, n)
 	for i := range parts {
 		call, inexact := g.aggregate(columns)
@@ -86,11 +86,11 @@ func (g *generator) aggregates(columns batch.Schema, n int) string {
 }
 
 // window is one window function with a name.
-func (g *generator) window(columns batch.Schema) string {
+func (g *Generator) window(columns batch.Schema) string {
 	partition := ""
-	if !g.chance(4) {
+	if !g.Chance(4) {
 		partition = "PARTITION BY " + g.group(columns) + " "
-		if g.chance(4) {
+		if g.Chance(4) {
 			partition = "PARTITION BY " + g.group(columns) + ", " + g.group(columns) + " "
 		}
 	}
@@ -110,17 +110,17 @@ func (g *generator) window(columns batch.Schema) string {
 		return g.framed(columns, partition, total) + name
 	}
 	filter := ""
-	if g.chance(3) {
+	if g.Chance(3) {
 		filter = " FILTER (WHERE " + g.predicate(columns) + ")"
 	}
 	return g.form(c, "count(*)", "min(@)", "max(@)", "count(@)") + filter + " OVER (" + partition + ")" + name
 }
 
 // framed is a window function with a frame.
-func (g *generator) framed(columns batch.Schema, partition, total string) string {
+func (g *Generator) framed(columns batch.Schema, partition, total string) string {
 	c := g.column(columns).Name
 	exact := g.form(c, "count(*)", "min(@)", "max(@)", "count(@)", "count(DISTINCT @)")
-	if n, ok := g.of(columns, "int", "decimal"); ok && g.chance(2) {
+	if n, ok := g.of(columns, "int", "decimal"); ok && g.Chance(2) {
 		exact = g.pick("sum(", "avg(") + n.Name + ")"
 	}
 	exclude := g.pick("", "", "", " EXCLUDE CURRENT ROW", " EXCLUDE GROUP", " EXCLUDE TIES")
