@@ -8,6 +8,7 @@ import (
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host"
+	"github.com/streamform/streamform/runtime/host/looking"
 )
 
 func (w *world) move(pairs ...string) {
@@ -150,7 +151,7 @@ func TestFactsTellWhatIsLost(t *testing.T) {
 	w.now = nil
 	source := address(t, "source.files.purchases")
 	f := w.facts().Sources[source]
-	require.Equal(t, host.Lost{}, f.Lost)
+	require.Equal(t, looking.Lost{}, f.Lost)
 	require.NoError(t, os.Remove(w.path("landing", "b.json")))
 	w.land("c.json", purchase("bob", 8), purchase("bob", 9))
 	f = w.facts().Sources[source]

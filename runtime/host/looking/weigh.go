@@ -1,4 +1,4 @@
-package host
+package looking
 
 import (
 	"context"
@@ -16,10 +16,10 @@ import (
 // Weigh says how many rows and groups of what the runtime holds it takes to follow the carries of edited queries, each given
 // by what it reads whole. Rows that an operator holds are counted in a sample where they are many. What the runtime does
 // not have is left out. It may be called at any time.
-func (h *Host) Weigh(_ context.Context, all map[addr.Resource][]evolve.Need) (map[addr.Resource]int64, error) {
-	view := h.store.View()
+func (l *Looker) Weigh(_ context.Context, all map[addr.Resource][]evolve.Need) (map[addr.Resource]int64, error) {
+	view := l.store.View()
 	defer view.Close()
-	c, err := catalog.Read(h.store, view)
+	c, err := catalog.Read(l.store, view)
 	if err != nil {
 		return nil, err
 	}

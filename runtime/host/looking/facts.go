@@ -1,4 +1,5 @@
-package host
+// Package looking says what the runtime has, how much that is, and what became of the objects behind it.
+package looking
 
 import (
 	"context"
@@ -11,9 +12,19 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/opening"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/store"
 )
+
+// Looker looks at a runtime, at any time, and changes nothing.
+type Looker struct {
+	open  *opening.Opener
+	store *store.Store
+}
+
+// New makes a looker.
+func New(open *opening.Opener, s *store.Store) *Looker { return &Looker{open: open, store: s} }
 
 // Facts is what a plan needs to know about the runtime.
 type Facts struct {
@@ -71,18 +82,18 @@ type Lost struct {
 
 // Facts looks at the store, and lists the sources. It changes nothing. A source that cannot be listed is
 // in the error, which joins all of them; the rest is answered all the same.
-func (h *Host) Facts(ctx context.Context) (Facts, error) {
-	view := h.store.View()
+func (l *Looker) Facts(ctx context.Context) (Facts, error) {
+	view := l.store.View()
 	defer view.Close()
-	f := Facts{RuntimeID: h.store.ID(), Resources: map[addr.Resource]Fact{}, Sources: map[addr.Resource]SourceFact{}}
-	c, err := catalog.Read(h.store, view)
+	f := Facts{RuntimeID: l.store.ID(), Resources: map[addr.Resource]Fact{}, Sources: map[addr.Resource]SourceFact{}}
+	c, err := catalog.Read(l.store, view)
 	if err != nil {
 		return f, err
 	}
-	l := looking{host: h, view: view}
+	one := look{Looker: l, view: view}
 	var unlisted []error
 	for _, r := range c.Sorted() {
-		fact, err := l.resource(r)
+		fact, err := one.resource(r)
 		if err != nil {
 			return f, fmt.Errorf("reading %s: %w", r.Addr, err)
 		}
@@ -90,19 +101,19 @@ func (h *Host) Facts(ctx context.Context) (Facts, error) {
 		if r.Addr.Block != addr.Source {
 			continue
 		}
-		f.Sources[r.Addr], err = l.source(ctx, r.Addr, r.Newest())
+		f.Sources[r.Addr], err = one.source(ctx, r.Addr, r.Newest())
 		unlisted = append(unlisted, err)
 	}
 	return f, errors.Join(unlisted...)
 }
 
-// looking is one look at the runtime.
-type looking struct {
-	host *Host
+// look is one look at the runtime.
+type look struct {
+	*Looker
 	view *store.View
 }
 
-func (l looking) resource(r *catalog.Record) (Fact, error) {
+func (l look) resource(r *catalog.Record) (Fact, error) {
 	sum := sha256.Sum256(r.Newest().Value)
 	fact := Fact{Digest: hex.EncodeToString(sum[:])}
 	if r.Building != nil {
@@ -134,18 +145,18 @@ func (l looking) resource(r *catalog.Record) (Fact, error) {
 }
 
 // source is how far a generation of a source has been read, what there is beyond, and what is lost.
-func (l looking) source(ctx context.Context, a addr.Resource, g *catalog.Generation) (f SourceFact, err error) {
+func (l look) source(ctx context.Context, a addr.Resource, g *catalog.Generation) (f SourceFact, err error) {
 	state, err := job.ReadSourceState(l.view, g.ID)
 	if err != nil {
 		return f, fmt.Errorf("reading the position of %s: %w", a, err)
 	}
 	f = SourceFact{Files: state.Files, Bytes: state.Bytes, Rows: state.RowsOut, BacklogFiles: state.PendingFiles, BacklogBytes: state.PendingBytes}
-	s, err := l.host.open.Source(ctx, a, g)
+	s, err := l.open.Source(ctx, a, g)
 	if err != nil {
 		return f, err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	entries, err := s.Discover(ctx, job.LedgerAt(l.host.store, l.view, g.ID, state.Last))
+	entries, err := s.Discover(ctx, job.LedgerAt(l.store, l.view, g.ID, state.Last))
 	if err != nil {
 		return f, fmt.Errorf("listing %s: %w", a, err)
 	}

@@ -1,4 +1,4 @@
-package host
+package looking
 
 import (
 	"bytes"
@@ -16,10 +16,10 @@ import (
 // Inspect looks at the object that a source or sink stands for when it has a value, which need not be applied; a nil value is
 // that of the generation that serves. What was delivered is compared with what is there when the sink serves with this value.
 // A connector that cannot tell answers with nothing. Mistakes of the user are *connector.UserError.
-func (h *Host) Inspect(ctx context.Context, a addr.Resource, value json.RawMessage) (found connector.Inspection, err error) {
-	view := h.store.View()
+func (l *Looker) Inspect(ctx context.Context, a addr.Resource, value json.RawMessage) (found connector.Inspection, err error) {
+	view := l.store.View()
 	defer view.Close()
-	c, err := catalog.Read(h.store, view)
+	c, err := catalog.Read(l.store, view)
 	if err != nil {
 		return found, err
 	}
@@ -35,12 +35,12 @@ func (h *Host) Inspect(ctx context.Context, a addr.Resource, value json.RawMessa
 	if value == nil {
 		return found, nil
 	}
-	opened, err := h.look(ctx, a, value)
+	object, err := l.opened(ctx, a, value)
 	if err != nil {
 		return found, err
 	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	inspector, ok := opened.(connector.Inspector)
+	defer func() { err = errors.Join(err, object.Close()) }()
+	inspector, ok := object.(connector.Inspector)
 	if !ok {
 		return found, nil
 	}
@@ -50,19 +50,19 @@ func (h *Host) Inspect(ctx context.Context, a addr.Resource, value json.RawMessa
 	return found, nil
 }
 
-// look opens a source or sink without making a place for what it stages.
-func (h *Host) look(ctx context.Context, a addr.Resource, value json.RawMessage) (interface{ Close() error }, error) {
+// opened opens a source or sink without making a place for what it stages.
+func (l *Looker) opened(ctx context.Context, a addr.Resource, value json.RawMessage) (interface{ Close() error }, error) {
 	if a.Block == addr.Source {
-		return h.open.Source(ctx, a, &catalog.Generation{Value: value})
+		return l.open.Source(ctx, a, &catalog.Generation{Value: value})
 	}
-	return h.open.Look(ctx, a, &catalog.Generation{Value: value})
+	return l.open.Look(ctx, a, &catalog.Generation{Value: value})
 }
 
 // Values are the attributes that each resource was last put with.
-func (h *Host) Values() (map[addr.Resource]json.RawMessage, error) {
-	view := h.store.View()
+func (l *Looker) Values() (map[addr.Resource]json.RawMessage, error) {
+	view := l.store.View()
 	defer view.Close()
-	c, err := catalog.Read(h.store, view)
+	c, err := catalog.Read(l.store, view)
 	if err != nil {
 		return nil, err
 	}
