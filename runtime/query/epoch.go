@@ -195,9 +195,9 @@ func emptyRows(columns batch.Schema) string {
 func (ep *epoch) counted(ctx context.Context, s Step, c *change) error {
 	readers := ep.readers[strings.ToLower(s.Relation)]
 	switch {
-	case c.stored || readers == 1 && s.Deliver != nil && c.counts.Inserted < 0:
+	case c.stored || readers == 1 && s.Deliver != nil && c.counts.Inserted < 0 && c.deleted == "":
 		return nil
-	case readers == 0:
+	case readers == 0 && !ep.Small:
 		return ep.countChange(ctx, c)
 	}
 	return ep.materialize(ctx, c)
@@ -373,6 +373,10 @@ func (ep *epoch) finish(ctx context.Context, p *Program, inputs map[string]*chan
 	deleted, err := side(p.Final, inputs, deletedRows)
 	if err != nil {
 		return nil, err
+	}
+	if p.Faithful {
+		c.deleted = deleted
+		return c, nil
 	}
 	return c, ep.consolidate(ctx, c, deleted)
 }

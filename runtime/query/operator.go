@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/compile"
@@ -139,27 +138,25 @@ func corrected(a compile.Aggregate, merged string) *change {
 	return c
 }
 
-// loadOld makes a table of remembered partials, each with the number of the row it belongs to.
+// loadOld makes a table of remembered partials, in their order, behind a column i that is NULL where there are none.
 func (ep *epoch) loadOld(ctx context.Context, a compile.Aggregate, old [][]byte) (string, error) {
-	l, err := ep.Loader(append([]string{"i"}, a.PartialNames()...), append([]string{"BIGINT"}, a.PartialTypes...))
+	l, err := ep.Loader(append([]string{"i"}, a.PartialNames()...), append([]string{"BOOLEAN"}, a.PartialTypes...))
 	if err != nil {
 		return "", err
 	}
 	defer l.Release()
-	for i, v := range old {
+	there := []byte{1, 1} // true, as the row format has it
+	for _, v := range old {
 		if v == nil {
-			continue
+			err = l.AppendNulls(ctx)
+		} else {
+			err = l.Append(ctx, there, v)
 		}
-		if err := l.Append(ctx, rowNumber(i), v); err != nil {
+		if err != nil {
 			return "", err
 		}
 	}
 	return l.Table(ctx)
-}
-
-// rowNumber encodes a row's number as the row format does a BIGINT.
-func rowNumber(i int) []byte {
-	return binary.LittleEndian.AppendUint64([]byte{1}, uint64(i))
 }
 
 func (ep *epoch) remember(relation string, r Remember) {

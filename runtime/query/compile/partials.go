@@ -34,7 +34,7 @@ func (a Aggregate) NetPartials(came, gone string) string {
 	return sql
 }
 
-// MergedPartials is SQL that joins new partials with the remembered ones, whose column i is the row's number among the new. Of
+// MergedPartials is SQL that joins new partials with the remembered ones of the same groups in the same order, all NULL where there are none. Of
 // each group it gives the merged partials, had (something was remembered), and what was: o0, o1, ….
 func (a Aggregate) MergedPartials(now, before string) string {
 	list := []string{}
@@ -49,27 +49,39 @@ func (a Aggregate) MergedPartials(now, before string) string {
 	for i, p := range a.PartialNames() {
 		list = append(list, fmt.Sprintf("o.%s AS o%d", p, i))
 	}
-	return fmt.Sprintf("SELECT %s FROM (SELECT row_number() OVER () - 1 AS i, * FROM %s) n LEFT JOIN %s o ON n.i = o.i", strings.Join(list, ", "), now, before)
+	return fmt.Sprintf("SELECT %s FROM %s n POSITIONAL JOIN %s o", strings.Join(list, ", "), now, before)
 }
 
-// Differing are the rows of MergedPartials' groups that are not as they were, as they are and as they were.
+// Differing are the output rows of MergedPartials' groups that are not as they were, as they are and as they were.
 func (a Aggregate) Differing(merged string) (is, was string) {
 	list := strings.Join(OutputList(a.Aggregate), ", ")
-	alive := merged
+	alive := "true"
 	if a.Retracts && !a.Scalar() {
-		alive = fmt.Sprintf("(SELECT * FROM %s WHERE p%d <> 0)", merged, a.Counter)
+		alive = fmt.Sprintf("p%d <> 0", a.Counter)
 	}
-	differs := []string{"NOT had"}
-	for i := range a.PartialTypes {
-		differs = append(differs, fmt.Sprintf("p%d IS DISTINCT FROM o%d", i, i))
-		if tell := bound.Telling(fmt.Sprintf("p%d", i), a.PartialTypes[i]); tell != "" {
-			differs = append(differs, tell+" IS DISTINCT FROM "+bound.Telling(fmt.Sprintf("o%d", i), a.PartialTypes[i]))
+	names, kept, before := Numbered("c", len(a.OutputTypes)), make([]string, len(a.OutputTypes)), make([]string, len(a.OutputTypes))
+	differs := []string{"NOT had", "NOT lives"}
+	for i, n := range names {
+		now := fmt.Sprintf("n%d", i)
+		kept[i], before[i] = n+" AS "+now, now
+		if i < len(a.GroupTypes) {
+			continue
+		}
+		differs = append(differs, now+" IS DISTINCT FROM "+n)
+		if tell := bound.Telling(now, a.OutputTypes[i]); tell != "" {
+			differs = append(differs, tell+" IS DISTINCT FROM "+bound.Telling(n, a.OutputTypes[i]))
 		}
 	}
-	old := a.GroupNames()
+	carried, old := append(a.GroupNames(), "had"), append(a.GroupNames(), "had", "lives")
 	for i, p := range a.PartialNames() {
-		old = append(old, fmt.Sprintf("o%d AS %s", i, p))
+		carried, old = append(carried, fmt.Sprintf("o%d", i)), append(old, fmt.Sprintf("o%d AS %s", i, p))
 	}
-	return fmt.Sprintf("(SELECT %s FROM %s WHERE %s)", list, alive, strings.Join(differs, " OR ")),
-		fmt.Sprintf("(SELECT %s FROM (SELECT %s FROM %s WHERE had AND (%s)))", list, strings.Join(old, ", "), merged, strings.Join(append(differs[1:], "false"), " OR "))
+	both := fmt.Sprintf("(SELECT %[1]s, had, lives, %[2]s FROM (SELECT %[1]s, %[3]s FROM (SELECT %[4]s, lives, %[5]s FROM (SELECT %[2]s, %[6]s AS lives, %[5]s FROM %[7]s))))",
+		strings.Join(before, ", "), list, strings.Join(old, ", "), strings.Join(kept, ", "), strings.Join(carried, ", "), alive, merged)
+	differ := "(" + strings.Join(differs, " OR ") + ")"
+	for i, n := range names {
+		kept[i] = fmt.Sprintf("n%d AS %s", i, n)
+	}
+	return fmt.Sprintf("(SELECT %s FROM %s WHERE lives AND %s)", strings.Join(kept, ", "), both, differ),
+		fmt.Sprintf("(SELECT %s FROM %s WHERE had AND %s)", strings.Join(names, ", "), both, differ)
 }

@@ -36,6 +36,7 @@ type Program struct {
 	LeafColumns map[string]batch.Schema // leaf → its columns, of every relation read
 	Steps       []Stateful              // inputs before their readers
 	Final       string                  // SQL over leaves whose columns are the relation's, in order; empty: run Body
+	Faithful    bool                    // Final's rows differ where those of the one aggregate below it do: see logical.Split
 	Form        logical.Form            // of the relation's rows, where Final is set
 	Linear      bool                    // Body itself, run over new rows, gives the new rows
 	// Used are the columns read of each leaf, in lower case; a leaf that is absent is read whole.
@@ -137,7 +138,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	if p.Final, err = finish(cut.Final, p.Columns); err != nil {
 		return err
 	}
-	p.AppendOnly = !cut.Retracts
+	p.AppendOnly, p.Faithful = !cut.Retracts, cut.Faithful
 	p.Used = used(cut)
 	for _, i := range cut.Key {
 		p.Key = append(p.Key, p.Columns[i].Name)

@@ -78,6 +78,8 @@ type Split struct {
 	Form      Form  // of the relation's rows; set by Identify
 	Retracts  bool  // the relation's rows may be taken back
 	Key       []int // positions in the output that identify a row; nil when there are none
+	// Faithful: the rows are those that one aggregate gives, some left out perhaps, each with all its columns: where these differ, so do the rows.
+	Faithful bool
 }
 
 type splitter struct {
@@ -108,6 +110,7 @@ func Cut(op *bound.Op, prefix string, appendOnly func(leaf string) bool) (Split,
 	}
 	s.out.Final, s.out.FinalTree, s.out.Retracts = final, rest, retracts
 	s.out.Key = key(rest, s.out.Operators)
+	s.out.Faithful = faithful(rest, s.out.Operators)
 	return s.out, nil
 }
 
@@ -303,6 +306,30 @@ func key(op *bound.Op, operators []Operator) []int {
 		}
 	}
 	return out
+}
+
+// faithful reports whether projections and filters carry all columns of an aggregate to the top.
+func faithful(op *bound.Op, operators []Operator) bool {
+	positions, _ := trace(op, operators)
+	found := map[int]bool{}
+	for _, p := range positions {
+		found[p] = true
+	}
+	for len(op.Children) == 1 && op.Stored == "" {
+		op = op.Children[0]
+	}
+	for _, o := range operators {
+		if o.Aggregate == nil || o.Aggregate.ID != op.Stored {
+			continue
+		}
+		for i := range op.StoredColumns {
+			if !found[i] {
+				return false
+			}
+		}
+		return true
+	}
+	return false
 }
 
 // trace follows columns down to the stored leaf: for each output position the

@@ -48,6 +48,16 @@ func (l *Loader) Append(ctx context.Context, parts ...[]byte) error {
 	if err := l.decoder.Append(parts...); err != nil {
 		return err
 	}
+	return l.appended(ctx)
+}
+
+// AppendNulls adds a row of NULLs.
+func (l *Loader) AppendNulls(ctx context.Context) error {
+	l.decoder.AppendNulls()
+	return l.appended(ctx)
+}
+
+func (l *Loader) appended(ctx context.Context) error {
 	if l.decoder.Rows() < batchRows {
 		return nil
 	}
