@@ -132,6 +132,9 @@ type Stager interface {
 	Query(ctx context.Context, query string) ([][]*string, error)
 	// Hold runs a query once, and returns what stands after FROM to read its rows, during this Stage, as often as needed.
 	Hold(ctx context.Context, query string) (string, error)
+	// HoldFiles is Hold of a query that does nothing but read Parquet files: their columns by name, and in the last two columns the path
+	// of a row's file, as in files, and the row's position there, from 0.
+	HoldFiles(ctx context.Context, query string, files []string, columns batch.Schema) (string, error)
 }
 
 // Written describes one file that Copy wrote.

@@ -184,6 +184,10 @@ func (s stager) Query(ctx context.Context, q string) ([][]*string, error) {
 
 func (s stager) Hold(ctx context.Context, q string) (string, error) { return s.engine.Hold(ctx, q) }
 
+func (s stager) HoldFiles(ctx context.Context, q string, files []string, columns batch.Schema) (string, error) {
+	return s.engine.HoldFiles(ctx, q, files, columns)
+}
+
 // commit decides a computed epoch: one synced batch. admit adds what belongs to the positions it moved.
 func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 	began := j.Now()

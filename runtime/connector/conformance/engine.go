@@ -102,6 +102,11 @@ func (s *Stager) Query(ctx context.Context, query string) ([][]*string, error) {
 // Hold leaves the query to be run where it is read.
 func (s *Stager) Hold(_ context.Context, query string) (string, error) { return "(" + query + ")", nil }
 
+// HoldFiles is Hold.
+func (s *Stager) HoldFiles(ctx context.Context, query string, _ []string, _ batch.Schema) (string, error) {
+	return s.Hold(ctx, query)
+}
+
 func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 func identifier(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -126,3 +126,7 @@ func (f *failingStager) Hold(ctx context.Context, query string) (string, error) 
 	}
 	return f.Stager.Hold(ctx, query)
 }
+
+func (f *failingStager) HoldFiles(ctx context.Context, query string, _ []string, _ batch.Schema) (string, error) {
+	return f.Hold(ctx, query)
+}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	deltalake "github.com/streamform/streamform/runtime/delta"
 	"github.com/streamform/streamform/runtime/delta/action"
@@ -61,6 +62,30 @@ func (t *target) hold(ctx context.Context, query string) (string, error) {
 	return relation, nil
 }
 
+// holdFiles holds the rows of files, with their places. Files that hide rows are not read as they are.
+func (t *target) holdFiles(ctx context.Context, scan string, files []action.Add) (string, error) {
+	paths := make([]string, len(files))
+	for i, f := range files {
+		path, err := deltalake.FilePath(t.dir, f)
+		if err != nil {
+			return "", fmt.Errorf("reading the Delta table %s: %w", t.dir, err)
+		}
+		if paths[i] = path; f.DeletionVector != nil {
+			return t.hold(ctx, scan)
+		}
+	}
+	var all batch.Schema
+	for _, f := range t.snap.Schema {
+		all = append(all, batch.Column{Name: f.Name, Type: f.Type.DuckDB()})
+	}
+	all = append(all, batch.Column{Name: fileColumn, Type: "VARCHAR"}, batch.Column{Name: rowColumn, Type: "BIGINT"})
+	relation, err := t.stager.HoldFiles(ctx, scan, paths, all)
+	if err != nil {
+		return "", fmt.Errorf("reading the Delta table %s: %w", t.dir, err)
+	}
+	return relation, nil
+}
+
 // search is a query for the places of the rows taken back, and one for all rows of the files they may be in.
 func (t *target) search(ctx context.Context, deleted string, files []action.Add, out *located) (matches, scan string, err error) {
 	if scan, err = t.places(ctx, files); err != nil {
@@ -73,7 +98,7 @@ func (t *target) search(ctx context.Context, deleted string, files []action.Add,
 	if bytes > mostHeld {
 		return t.matches(deleted, scan), scan, nil
 	}
-	if out.held, err = t.hold(ctx, scan); err != nil {
+	if out.held, err = t.holdFiles(ctx, scan, files); err != nil {
 		return "", "", err
 	}
 	scan = "SELECT * FROM " + out.held

@@ -145,3 +145,14 @@ func (s *Stager) Query(ctx context.Context, query string) ([][]*string, error) {
 func (s *Stager) Hold(ctx context.Context, query string) (string, error) {
 	return s.set.Hold(ctx, query)
 }
+
+// HoldFiles is Hold of a query that does nothing but read Parquet files: their columns by name, and in the last two columns the path
+// of a row's file and the row's position there, from 0. Small files are read without DuckDB.
+func (s *Stager) HoldFiles(ctx context.Context, query string, files []string, columns batch.Schema) (string, error) {
+	if s.set.Small {
+		if relation, err := s.readFew(ctx, files, columns); err == nil {
+			return relation, nil
+		}
+	}
+	return s.Hold(ctx, query)
+}

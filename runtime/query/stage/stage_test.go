@@ -3,6 +3,7 @@ package stage_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -117,6 +118,50 @@ func TestPlansOfFilesAreNotKept(t *testing.T) {
 			require.Equal(t, fmt.Sprint(i+1), *rows[0][3])
 		}
 		require.EqualValues(t, i+1, st.Copied())
+		require.NoError(t, s.Clear(t.Context()))
+	}
+}
+
+// TestSmallFilesAreReadAlike: files of both writers are read past DuckDB, with the rows and places that it gives.
+func TestSmallFilesAreReadAlike(t *testing.T) {
+	s, dir := newSet(t), t.TempDir()
+	for i, c := range []struct{ columns, rows string }{
+		{"a BIGINT, b INTEGER, c SMALLINT, d TINYINT", "(1, -2, 3, -128), (NULL, NULL, NULL, NULL)"},
+		{"a BOOLEAN, b VARCHAR", "(NULL, NULL), (true, 'x'), (false, ''), (true, 'é')"},
+		{"a DOUBLE, b FLOAT", "(1.5, 0.1), ('-0.0', 'nan'), ('inf', NULL)"},
+		{"a DATE, b TIMESTAMP, c TIMESTAMP WITH TIME ZONE", "('2024-02-29', '2024-02-29 01:02:03.000004', '1969-12-31 23:59:59.5+00'), ('1200-01-01', NULL, NULL)"},
+		{"a DECIMAL(4,2), b DECIMAL(18,3), c DECIMAL(38,9)", "(-0.05, 12345678.901, 99999999999999999999999999999.123456789), (NULL, -7, 0)"},
+	} {
+		var paths []string
+		var columns batch.Schema
+		require.NoError(t, s.Begin(t.Context(), false, false))
+		require.NoError(t, s.Conn.Exec(t.Context(), fmt.Sprintf("CREATE TABLE held%d (%s); INSERT INTO held%[1]d VALUES %[3]s", i, c.columns, c.rows)))
+		described, err := s.Conn.Text(t.Context(), fmt.Sprintf("SELECT column_name, column_type FROM (DESCRIBE held%d)", i))
+		require.NoError(t, err)
+		for _, d := range described {
+			columns = append(columns, batch.Column{Name: *d[0], Type: *d[1]})
+		}
+		columns = append(columns, batch.Column{Name: "file", Type: "VARCHAR"}, batch.Column{Name: "row", Type: "BIGINT"})
+		for way, small := range []bool{true, false} {
+			s.Small = small
+			paths = append(paths, filepath.Join(dir, fmt.Sprintf("%d-%d.parquet", i, way)))
+			_, err := stage.New(s).Copy(t.Context(), fmt.Sprintf("FROM held%d", i), paths[way], zstd)
+			require.NoError(t, err)
+		}
+		scan := fmt.Sprintf("SELECT * EXCLUDE filename, filename AS file, file_row_number AS row FROM read_parquet(['%s', '%s'], filename = true, file_row_number = true)", paths[0], paths[1])
+		scan = strings.Replace(scan, "EXCLUDE filename", "EXCLUDE (filename, file_row_number)", 1)
+		s.Small = true
+		held, err := stage.New(s).HoldFiles(t.Context(), "SELECT * FROM nowhere", paths, columns)
+		require.NoError(t, err)
+		got, err := s.Conn.Text(t.Context(), "SELECT CAST(COLUMNS(*) AS VARCHAR), typeof(COLUMNS(*)) FROM "+held)
+		require.NoError(t, err)
+		want, err := s.Conn.Text(t.Context(), "SELECT CAST(COLUMNS(*) AS VARCHAR), typeof(COLUMNS(*)) FROM ("+scan+")")
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		columns[0].Type = "UUID"
+		_, err = stage.New(s).HoldFiles(t.Context(), "SELECT * FROM nowhere", paths, columns)
+		require.ErrorContains(t, err, "nowhere", "another type than the file has is DuckDB's to read")
+		s.Doubt()
 		require.NoError(t, s.Clear(t.Context()))
 	}
 }

@@ -3,6 +3,8 @@ package table
 import (
 	"context"
 	"encoding/binary"
+
+	"github.com/apache/arrow-go/v18/arrow"
 )
 
 // Texts makes a table of texts, in columns with the given names.
@@ -28,3 +30,6 @@ func (s *Set) Texts(ctx context.Context, names []string, texts [][2][]byte) (str
 	}
 	return l.Table(ctx)
 }
+
+// Schema says which Arrow types the bytes of a loader's columns stand for.
+func (l *Loader) Schema() (*arrow.Schema, error) { return l.set.Conn.Layout(l.layout) }
