@@ -108,6 +108,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 			return err
 		}
 	}
+	op = rewrite.Presence(op)
 	meaning, err := logical.Canonical(op, p.source)
 	if err != nil {
 		return err
