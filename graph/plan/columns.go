@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"slices"
@@ -89,4 +90,52 @@ func follows(before, after *state.Relation) bool {
 		}
 	}
 	return true
+}
+
+// NewColumns observes that files have columns which a source, whose columns were found in its data before, does not have.
+func NewColumns(r state.Resource, found batch.Schema) (Observation, bool) {
+	var added []string
+	var all batch.Schema
+	var says struct{ Metadata []string }
+	if json.Unmarshal(r.Attributes, &says) != nil {
+		return Observation{}, false
+	}
+	for _, c := range r.Relation.Columns {
+		if !slices.Contains(says.Metadata, c.Name) { // those are added to what is declared
+			all = append(all, c)
+		}
+	}
+	for _, c := range found {
+		if !slices.ContainsFunc(r.Relation.Columns, func(had batch.Column) bool { return strings.EqualFold(had.Name, c.Name) }) {
+			added, all = append(added, c.Name+" "+c.Type), append(all, c)
+		}
+	}
+	if len(added) == 0 {
+		return Observation{}, false
+	}
+	what, them := "a column", "it"
+	if len(added) > 1 {
+		what, them = "columns", "them"
+	}
+	list := strings.Join(added, ", ")
+	return Observation{Addr: r.Addr, Kind: DriftNewColumns, Mark: list, Proposal: proposal(all),
+		Detail: fmt.Sprintf("The newest files have %s that %s was planned without, and which no query can read: %s.", what, r.Addr, list),
+		Advice: fmt.Sprintf("To read %s from the next epoch on, declare the columns as below. To read everything again with the columns that are found now, plan with -replace=%s. To leave %s out, apply with -refresh-only.", them, r.Addr, them)}, true
+}
+
+// proposal writes columns as the attribute of a source.
+func proposal(columns batch.Schema) string {
+	names, width := make([]string, len(columns)), 0
+	for i, c := range columns {
+		if names[i] = c.Name; !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`).MatchString(c.Name) {
+			names[i] = strconv.Quote(c.Name)
+		}
+		width = max(width, len([]rune(names[i])))
+	}
+	var b strings.Builder
+	b.WriteString("columns = {\n")
+	for i, c := range columns {
+		fmt.Fprintf(&b, "  %-*s = %q\n", width, names[i], c.Type)
+	}
+	return b.String() + "}"
 }

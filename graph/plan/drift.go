@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -18,10 +19,11 @@ const RefreshOnly = "refresh-only"
 
 // Kinds of drift that the plan finds by itself; those of sources and sinks are named by who observes them.
 const (
-	DriftMissing    = "missing"    // recorded, and the runtime does not have it
-	DriftGeneration = "generation" // the runtime serves another generation than the one recorded
-	DriftValue      = "value"      // the runtime was given other attributes than those recorded
-	DriftFilesLost  = "files_lost" // files of a source that were read are gone or have changed
+	DriftMissing    = "missing"     // recorded, and the runtime does not have it
+	DriftGeneration = "generation"  // the runtime serves another generation than the one recorded
+	DriftValue      = "value"       // the runtime was given other attributes than those recorded
+	DriftNewColumns = "new_columns" // newer files of a source have columns that it does not
+	DriftFilesLost  = "files_lost"  // files of a source that were read are gone or have changed
 )
 
 // Observation is something that happened to the real object behind a resource since streamform dealt with it.
@@ -29,18 +31,23 @@ type Observation struct {
 	Addr   addr.Resource
 	Kind   string
 	Detail string // what was found, a sentence
-	Mark   string // another one whenever something else is found; a refresh-only apply records it, and it is then not told again
+	Advice string // what can be done, in sentences; empty: what can always be done
+	// Proposal is what could be written into the block of the resource; empty: nothing.
+	Proposal string
+	Mark     string // another one whenever something else is found; a refresh-only apply records it, and it is then not told again
 }
 
 // Drift is a difference between what is recorded and what really is.
 type Drift struct {
-	Addr   addr.Resource   `json:"address"`
-	Kind   string          `json:"kind"`
-	Detail string          `json:"detail"`           // what was found, a sentence
-	Advice string          `json:"advice,omitempty"` // what can be done, a sentence; empty where the plan does something already
-	Before json.RawMessage `json:"before,omitempty"`
-	After  json.RawMessage `json:"after,omitempty"` // nil where the object is gone
-	mark   string
+	Addr   addr.Resource `json:"address"`
+	Kind   string        `json:"kind"`
+	Detail string        `json:"detail"`           // what was found, a sentence
+	Advice string        `json:"advice,omitempty"` // what can be done, a sentence; empty where the plan does something already
+	// Proposal is what could be written into the block of the resource; empty: nothing.
+	Proposal string          `json:"proposal,omitempty"`
+	Before   json.RawMessage `json:"before,omitempty"`
+	After    json.RawMessage `json:"after,omitempty"` // nil where the object is gone
+	mark     string
 }
 
 // Deleted reports that the object is gone, and not only another one.
@@ -82,12 +89,18 @@ func (m *maker) drift() []Drift {
 				Detail: "The runtime was given other attributes than those the state records."})
 		}
 		for _, o := range append(observed[a], m.lost(a)...) {
-			if p.Accepted[o.Kind] != o.Mark {
-				out = append(out, Drift{Addr: a, Kind: o.Kind, Before: p.Attributes, After: p.Attributes, Detail: o.Detail, Advice: advice(a), mark: o.Mark})
+			if p.Accepted[o.Kind] != o.Mark && !(o.Kind == DriftNewColumns && m.otherColumns(a)) {
+				out = append(out, Drift{Addr: a, Kind: o.Kind, Before: p.Attributes, After: p.Attributes, Detail: o.Detail, Advice: cmp.Or(o.Advice, advice(a)), Proposal: o.Proposal, mark: o.Mark})
 			}
 		}
 	}
 	return out
+}
+
+// otherColumns reports that the plan gives a source other columns.
+func (m *maker) otherColumns(a addr.Resource) bool {
+	now, ok := m.in.Relations[a]
+	return ok && m.prior[a].Relation != nil && !slices.Equal(now.Columns, m.prior[a].Relation.Columns)
 }
 
 // lost observes that a source cannot be read again as it was.

@@ -97,8 +97,10 @@ func (m *maker) foreignChoice(c *Change, d Drift) string {
 		}
 	}
 	return fmt.Sprintf("%s The target's rows are not those of %s any more, and what streamform writes next may not fit. Say in the block of %s what is to become of it:\n\n"+
-		"  on_foreign = \"overwrite\"  writes the target anew from %s%s; only what differs is written, and the other writer's changes are lost.\n"+
-		"  on_foreign = \"accept\"     leaves the rows as they are, and goes on with what changes from now on; where a row that has to change is gone, the pipeline stops.\n\n"+
+		"  on_foreign = \"overwrite\"  writes the target anew from %s%s;\n"+
+		"                            only what differs is written, and the other writer's changes are lost.\n"+
+		"  on_foreign = \"accept\"     leaves the rows as they are, and goes on with what changes from now on;\n"+
+		"                            where a row that has to change is gone, the pipeline stops.\n\n"+
 		"For this once, plan with -replace=%s to overwrite, or accept with \"streamform apply -refresh-only\"; -exclude=%s leaves the sink out of the plan.",
 		d.Detail, from, c.Addr, from, cost, c.Addr, c.Addr)
 }

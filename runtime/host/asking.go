@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/asking"
 	"github.com/streamform/streamform/runtime/host/looking"
@@ -64,6 +65,11 @@ func (h *Host) Infer(ctx context.Context, a addr.Resource, value json.RawMessage
 // Portion lists a source that need not be applied, and takes its newest files up to an amount of bytes, but one at least.
 func (h *Host) Portion(ctx context.Context, a addr.Resource, value json.RawMessage, most int64) (Portion, error) {
 	return h.ask.Portion(ctx, a, value, most)
+}
+
+// Newest finds the columns in the newest files of a source, up to an amount of bytes; nil where none can be found there.
+func (h *Host) Newest(ctx context.Context, a addr.Resource, value json.RawMessage, most int64) (batch.Schema, error) {
+	return h.ask.Newest(ctx, a, value, most)
 }
 
 // Rehearse computes the relations over the files and answers the SELECT. Nothing is kept. Close the rows before the host.

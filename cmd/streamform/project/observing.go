@@ -57,6 +57,9 @@ func (p *Project) observe(ctx context.Context, f *plan.Facts, recorded *state.Do
 			for _, d := range found.Drifts {
 				f.Observed = append(f.Observed, plan.Observation{Addr: r.Addr, Kind: d.Kind, Detail: d.Detail, Mark: d.Mark})
 			}
+			if err := o.newColumns(ctx, f, r); err != nil {
+				return o.diags, err
+			}
 		}
 	}
 	return o.diags, o.identify(ctx, f, desired, seen)
@@ -75,6 +78,29 @@ func (o *observer) identify(ctx context.Context, f *plan.Facts, desired map[addr
 		if found.Place != "" {
 			f.Identities[a] = plan.Identity{Place: found.Place, Columns: found.Columns}
 		}
+	}
+	return nil
+}
+
+// lookedAt is how much of the newest files of a source is looked at for columns that it does not have.
+const lookedAt = 4 << 20
+
+// newColumns finds columns in the newest files of a source whose columns were found in its data and fixed when it was planned.
+func (o *observer) newColumns(ctx context.Context, f *plan.Facts, r state.Resource) error {
+	var declared struct{ Columns map[string]string }
+	if r.Addr.Block != addr.Source || r.Relation == nil || json.Unmarshal(o.values[r.Addr], &declared) != nil || declared.Columns != nil {
+		return nil
+	}
+	found, err := o.host.Newest(ctx, r.Addr, o.values[r.Addr], lookedAt)
+	var user *connector.UserError
+	if errors.As(err, &user) { // it is told where the source is listed
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("looking for new columns of %s: %w", r.Addr, err)
+	}
+	if seen, ok := plan.NewColumns(r, found); ok {
+		f.Observed = append(f.Observed, seen)
 	}
 	return nil
 }

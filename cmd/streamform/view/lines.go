@@ -94,6 +94,7 @@ type lineDrift struct {
 	Kind     string       `json:"kind"`
 	Detail   string       `json:"detail"`
 	Advice   string       `json:"advice,omitempty"`
+	Proposal string       `json:"proposal,omitempty"`
 }
 
 // uiAction spells an action as lines do: the words of plan JSON but for no-op.
@@ -119,7 +120,7 @@ func (l *Lines) Plan(p *plan.Plan) error {
 			action, verb = "delete", "deleted"
 		}
 		l.line("resource_drift", fmt.Sprintf("%s: Drift detected (%s)", d.Addr, verb), map[string]any{
-			"change": lineDrift{Resource: resourceOf(d.Addr), Action: action, Kind: d.Kind, Detail: d.Detail, Advice: d.Advice}})
+			"change": lineDrift{Resource: resourceOf(d.Addr), Action: action, Kind: d.Kind, Detail: d.Detail, Advice: d.Advice, Proposal: d.Proposal}})
 	}
 	for _, c := range p.Changes {
 		if c.Action == plan.NoOp || c.Class == plan.Blocked {

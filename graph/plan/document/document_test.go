@@ -36,7 +36,7 @@ func full() *plan.Plan {
 		StreamformVersion: "0.1.0", Mode: plan.Normal, Targeted: true, Allowed: []addr.Resource{view("v")},
 		Variables: map[string]string{"x": "digest", "secret": "digest"}, Values: map[string]json.RawMessage{"x": json.RawMessage("3")},
 		Drift: []plan.Drift{
-			{Addr: sink, Kind: "foreign_rows", Detail: "Another writer changed rows.", Advice: "Write it anew.", Before: text, After: text},
+			{Addr: sink, Kind: "foreign_rows", Detail: "Another writer changed rows.", Advice: "Write it anew.", Proposal: "columns = {}", Before: text, After: text},
 			{Addr: view("w"), Kind: plan.DriftMissing, Detail: "It is gone.", Before: text},
 		},
 		Checks: []plan.CheckResult{{Name: "good"}, {Name: "bad", Problems: []string{"It is bad."}}},

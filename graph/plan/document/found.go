@@ -9,10 +9,11 @@ import (
 // jsonDrift is one difference between record and reality, as a change that was made already.
 type jsonDrift struct {
 	jsonResourceName
-	Change jsonChange `json:"change"`
-	Kind   string     `json:"kind"`
-	Detail string     `json:"detail"`
-	Advice string     `json:"advice,omitempty"`
+	Change   jsonChange `json:"change"`
+	Kind     string     `json:"kind"`
+	Detail   string     `json:"detail"`
+	Advice   string     `json:"advice,omitempty"`
+	Proposal string     `json:"proposal,omitempty"`
 }
 
 // drifts lists what was changed outside of streamform.
@@ -23,7 +24,7 @@ func drifts(p *plan.Plan) []jsonDrift {
 		if d.Deleted() {
 			action = plan.Delete
 		}
-		out = append(out, jsonDrift{jsonResourceName: nameOf(d.Addr), Kind: d.Kind, Detail: d.Detail, Advice: d.Advice,
+		out = append(out, jsonDrift{jsonResourceName: nameOf(d.Addr), Kind: d.Kind, Detail: d.Detail, Advice: d.Advice, Proposal: d.Proposal,
 			Change: jsonChange{Actions: actions(action), Before: orNull(d.Before), After: orNull(d.After),
 				AfterUnknown: struct{}{}, BeforeSensitive: mask(d.Before), AfterSensitive: mask(d.After)}})
 	}

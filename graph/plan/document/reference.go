@@ -31,7 +31,7 @@ A path such as %[1]sresource_changes[].class%[1]s means the field %[1]sclass%[1]
 ## Lines
 
 ` + "`streamform plan -json` and `apply -json` print one JSON object per line instead, in the shape of Terraform's machine-readable UI. A line of type `planned_change` has the fields `class`, `class_reason`, `price`, `operators`, `receives` and `denials`" + `
-beside Terraform's in its ` + "`change`; one of type `resource_drift` has `kind`, `detail` and `advice`; one of type `preview` has what `-preview` found" + `. They mean what they mean above.
+beside Terraform's in its ` + "`change`; one of type `resource_drift` has `kind`, `detail`, `advice` and `proposal`; one of type `preview` has what `-preview` found" + `. They mean what they mean above.
 
 ## Classes
 
@@ -75,9 +75,10 @@ func fields() []field {
 	all = append(all, named("resource_drift[]")...)
 	all = append(all, edits("resource_drift[]")...)
 	return append(all,
-		field{"resource_drift[].kind", "**+** what kind of change was made outside of streamform: missing, generation, value, target_gone, target_restored, foreign_rows, foreign_columns, files_lost"},
+		field{"resource_drift[].kind", "**+** what kind of change was made outside of streamform: missing, generation, value, target_gone, target_restored, foreign_rows, foreign_columns, new_columns, files_lost"},
 		field{"resource_drift[].detail", "**+** what was found, a sentence"},
-		field{"resource_drift[].advice", "**+** what can be done about it, a sentence"},
+		field{"resource_drift[].advice", "**+** what can be done about it, in sentences"},
+		field{"resource_drift[].proposal", "**+** what could be written into the block of the resource"},
 		field{"output_changes.*.actions", "what happens to an output: no-op, create, update or delete"},
 		field{"output_changes.*.before", "its recorded value; null when it is sensitive"},
 		field{"output_changes.*.after", "its planned value; null when it is sensitive"},

@@ -58,6 +58,13 @@ func (t *text) drifted(found []plan.Drift) error {
 		}
 	}
 	for _, d := range found {
+		if d.Proposal != "" {
+			t.line("    %s {", d.Addr.Header())
+			for _, l := range strings.Split(d.Proposal, "\n") {
+				t.line("      %s %s", t.symbol("+"), printable(l))
+			}
+			t.line("    }")
+		}
 		if d.Kind != plan.DriftValue {
 			continue
 		}

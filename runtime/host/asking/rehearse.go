@@ -41,6 +41,31 @@ func (k *Asker) Portion(ctx context.Context, a addr.Resource, value json.RawMess
 	return p, nil
 }
 
+// Newest finds the columns in the newest files of a source, up to an amount of bytes; nil where none can be found there.
+func (k *Asker) Newest(ctx context.Context, a addr.Resource, value json.RawMessage, most int64) (columns batch.Schema, err error) {
+	p, err := k.Portion(ctx, a, value, most)
+	if err != nil || len(p.Files) == 0 {
+		return nil, err
+	}
+	from, err := k.open.Source(ctx, a, &catalog.Generation{Value: value})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, from.Close()) }()
+	engine, err := k.open.Engines.Borrow(ctx, append(opening.Dirs(from), k.open.SpoolRoot()))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, engine.Return()) }()
+	decoding, _ := from.Scan()
+	columns, err = engine.Infer(ctx, decoding, p.Files)
+	var unfit *query.Error
+	if errors.As(err, &unfit) { // the epoch that reads them says so
+		return nil, nil
+	}
+	return columns, err
+}
+
 // Rehearsal is a set of definitions to be run over files, beside everything that is applied.
 type Rehearsal struct {
 	SQL     string // one SELECT over the relations below
