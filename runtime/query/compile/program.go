@@ -97,7 +97,7 @@ func (p *Program) build(b *binding, doc []byte) error {
 
 func (p *Program) incremental(b *binding, doc []byte) error {
 	if p.full && !p.Temporal {
-		return &bound.Unsupported{Reason: "its view asks for it"}
+		return bound.Unsupportedf(bound.ByForm, "its view asks for it")
 	}
 	op, err := bound.Decode(doc)
 	if err != nil {
