@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/runtime/query/memory/inmap"
 	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
@@ -107,6 +109,7 @@ func (l *lab) replay(h history, views []view) *failure {
 			return &failure{epoch: -1, views: []string{v.name}, what: "compile: " + err.Error()}
 		}
 	}
+	share(w)
 	l.declare(h.columns)
 	for e, rows := range h.epochs {
 		files := l.write(w, rows)
@@ -129,6 +132,48 @@ func (l *lab) replay(h history, views []view) *failure {
 		}
 	}
 	return nil
+}
+
+// share lets steps have the operators once that they have in common, as a runtime does.
+func share(w *world) {
+	type place struct {
+		step     int
+		operator string
+	}
+	first := map[string]place{} // by what an operator is called
+	for i := range w.steps {
+		s := &w.steps[i]
+		own, elsewhere, names, met := s.Memory, map[string]place{}, evolve.Common(s.Program), map[string]bool{}
+		for _, operator := range slices.Sorted(maps.Keys(names)) {
+			name := names[operator]
+			at, ok := first[name]
+			if !ok {
+				first[name] = place{i, operator}
+			}
+			if !ok || met[name] || at.step == i {
+				continue
+			}
+			met[name] = true
+			owner := &w.steps[at.step]
+			if owner.Shared[at.operator] == 0 {
+				owner.Shared = maps.Clone(owner.Shared)
+				if owner.Shared == nil {
+					owner.Shared = map[string]uint64{}
+				}
+				owner.Shared[at.operator] = uint64(at.step)<<16 + uint64(len(owner.Shared)) + 1
+			}
+			if s.Shared == nil {
+				s.Shared = map[string]uint64{}
+			}
+			s.Shared[operator], elsewhere[operator] = owner.Shared[at.operator], at
+		}
+		s.Memory = func(operator string) query.Memory {
+			if at, ok := elsewhere[operator]; ok {
+				return w.memory(w.steps[at.step].Relation)(at.operator)
+			}
+			return own(operator)
+		}
+	}
 }
 
 func (l *lab) write(w *world, rows querytest.Epoch) []batch.File {

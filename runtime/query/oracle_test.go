@@ -186,7 +186,12 @@ func (l *lab) generate(g *querytest.Generator, columns batch.Schema, sum *tally)
 		if !g.Chance(3) {
 			g.Pool = append(bases, bases[1:]...)
 		}
-		v := view{fmt.Sprintf("v%d", i), g.Query(1)}
+		v := view{name: fmt.Sprintf("v%d", i)}
+		if earlier := views[g.IntN(len(views))]; g.Chance(6) {
+			v.sql = g.Over(earlier.sql) // operators that two views have in common
+		} else {
+			v.sql = g.Query(1)
+		}
 		g.Pool = derived
 		add(v)
 	}

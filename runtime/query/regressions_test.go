@@ -89,6 +89,8 @@ func regressions() []regression {
 		{name: "EXISTS that does not ask about the outer row", columns: rowsOf("INTEGER"), epochs: small("1", "2", "3"),
 			views: []view{{"b", latest}, {"v", `SELECT id FROM b WHERE EXISTS (SELECT 1 FROM b WHERE c = 3)`}, {"w", `SELECT id, NOT EXISTS (SELECT 1 FROM t WHERE c = 3 AND op = 'u') AS x FROM b`},
 				{"x", `SELECT EXISTS (SELECT c FROM b WHERE c > 5) AS x, EXISTS (FROM b) AS y`}, {"y", `SELECT count(*) AS n FROM (SELECT id FROM b ORDER BY id LIMIT 1)`}}},
+		{name: "an order of INTERVALs", columns: rowsOf("INTERVAL"), epochs: small(`"1 day"`, `"2 hours"`, `"3 days 1 hour"`),
+			views: []view{{"b", latest}, {"v", `SELECT id, c FROM b ORDER BY c DESC, id LIMIT 2`}, {"w", `SELECT id, rank() OVER (ORDER BY c) AS r FROM b`}, {"x", `SELECT id % 2 AS g, list(id ORDER BY c, id) AS l FROM b GROUP BY g`}}},
 		{name: "LIMIT with OFFSET", columns: rowsOf("BIGINT"), epochs: small("1", "2", "3"),
 			views: []view{{"b", latest}, {"v", `SELECT id, c FROM b ORDER BY c DESC, id LIMIT 2 OFFSET 1`}}},
 		{name: "a filter on a struct's member", columns: rowsOf("STRUCT(x INTEGER, y VARCHAR)"), epochs: small(`{"x":1,"y":"a"}`, `{"x":2,"y":"b"}`, `{"x":null,"y":"a"}`),

@@ -126,7 +126,7 @@ func (s Scope) over(e *Expr) (string, error) {
 func (s Scope) OrderBy(orders []Order) (string, error) {
 	parts := make([]string, len(orders))
 	for i, o := range orders {
-		text, err := s.SQL(o.Expression)
+		text, err := s.SQL(compared(o.Expression))
 		if err != nil {
 			return "", err
 		}

@@ -58,6 +58,17 @@ func (g *Generator) items(columns batch.Schema, n int) string {
 	return strings.Join(parts, ", ")
 }
 
+// Over is a query over another one, written out in it.
+func (g *Generator) Over(sql string) string {
+	columns, err := g.Describe(sql)
+	if err != nil || slices.ContainsFunc(columns, unusable) {
+		return "SELECT count(*) AS n FROM (" + sql + ") " + g.name("r")
+	}
+	r := Relation{SQL: "(" + sql + ") " + g.name("r"), Columns: columns}
+	makers := []func(Relation, int) string{g.selection, g.grouped, g.distinct, g.windows, g.top}
+	return makers[g.IntN(len(makers))](r, 0)
+}
+
 // Query is one SELECT over the pool, with queries inside of it up to a depth.
 func (g *Generator) Query(depth int) string {
 	r := g.from(depth)
