@@ -289,7 +289,7 @@ func detail(op *bound.Op) string {
 // key finds output columns that identify a row: the group columns of the last
 // aggregate, if projections and filters carry all of them to the top.
 func key(op *bound.Op, operators []Operator) []int {
-	positions, groups := trace(op, operators)
+	positions, groups := tracing{operators, itself}.trace(op)
 	if groups == 0 {
 		return nil
 	}
@@ -310,7 +310,7 @@ func key(op *bound.Op, operators []Operator) []int {
 
 // faithful reports whether projections and filters carry all columns of an aggregate to the top.
 func faithful(op *bound.Op, operators []Operator) bool {
-	positions, _ := trace(op, operators)
+	positions, _ := tracing{operators, wholeNumber}.trace(op)
 	found := map[int]bool{}
 	for _, p := range positions {
 		found[p] = true
@@ -332,24 +332,44 @@ func faithful(op *bound.Op, operators []Operator) bool {
 	return false
 }
 
+// tracing follows columns down to a stored leaf, as far as an expression is one of them in another form.
+type tracing struct {
+	operators []Operator
+	of        func(*bound.Expr) *bound.Expr
+}
+
+func itself(e *bound.Expr) *bound.Expr { return e }
+
+// wholeNumber is the expression that gives the same whole number in another type.
+func wholeNumber(e *bound.Expr) *bound.Expr {
+	for e.Class == "BOUND_CAST" && !e.TryCast && whole(e.Return) && whole(e.Child.ResultType()) {
+		e = e.Child
+	}
+	return e
+}
+
+func whole(t bound.Type) bool {
+	return strings.HasSuffix(t.ID, "INTEGER") || strings.HasSuffix(t.ID, "BIGINT") || strings.HasSuffix(t.ID, "SMALLINT") || strings.HasSuffix(t.ID, "TINYINT") || strings.HasSuffix(t.ID, "HUGEINT")
+}
+
 // trace follows columns down to the stored leaf: for each output position the
 // leaf's position, or -1; and how many of the leaf's columns are group columns.
-func trace(op *bound.Op, operators []Operator) ([]int, int) {
+func (t tracing) trace(op *bound.Op) ([]int, int) {
 	if op.Stored != "" {
-		for _, o := range operators {
+		for _, o := range t.operators {
 			if o.Temporal != nil && o.Temporal.ID == op.Stored {
-				return trace(o.Temporal.Input.Tree, operators)
+				return t.trace(o.Temporal.Input.Tree)
 			}
 		}
 		positions := make([]int, op.StoredColumns)
 		for i := range positions {
 			positions[i] = i
 		}
-		return positions, keyWidth(op.Stored, operators)
+		return positions, keyWidth(op.Stored, t.operators)
 	}
 	switch op.Type {
 	case "LOGICAL_FILTER":
-		in, groups := trace(op.Children[0], operators)
+		in, groups := t.trace(op.Children[0])
 		if len(op.ProjectionMap) == 0 {
 			return in, groups
 		}
@@ -359,11 +379,11 @@ func trace(op *bound.Op, operators []Operator) ([]int, int) {
 		}
 		return out, groups
 	case "LOGICAL_PROJECTION":
-		in, groups := trace(op.Children[0], operators)
+		in, groups := t.trace(op.Children[0])
 		out := make([]int, len(op.Expressions))
 		for i, e := range op.Expressions {
 			out[i] = -1
-			if e.Class == "BOUND_REF" && e.Index < len(in) {
+			if e = t.of(e); e.Class == "BOUND_REF" && e.Index < len(in) {
 				out[i] = in[e.Index]
 			}
 		}
