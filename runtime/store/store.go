@@ -1,4 +1,4 @@
-// Package store remembers what a runtime must not lose: keyed data, blocks, positions and the outbox, decided by Commit; the only room with Pebble.
+// Package store remembers what a runtime must not lose: keyed data, blocks, pieces, positions and the outbox, decided by Commit; the only room with Pebble.
 //
 // Keyed data is in memory within a budget. A commit is one synced Pebble batch that
 // carries, for every table, all changed keys in one value; a goroutine folds these
