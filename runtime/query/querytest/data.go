@@ -45,11 +45,12 @@ type Epoch struct {
 	Restart bool // the engine ends after the epoch and a new one goes on
 }
 
-// Columns are those of the input: an ID, a number that grows, what happens to the row ("u" or "d"), and some of any types.
+// Columns are those of the input: an ID, a number that grows, what happens to the row ("u" or "d"), and some of any types but lists
+// of a fixed length: joins of DuckDB 1.5 mix them up.
 func (g *Generator) Columns() batch.Schema {
 	types := []string{"INTEGER", "VARCHAR", "DECIMAL(12,3)", "DOUBLE", "TIMESTAMP", "DATE", "BOOLEAN", "TINYINT", "UBIGINT", "HUGEINT", "TIMESTAMPTZ", "BLOB",
 		"UUID", "ENUM('a', 'b', 'é')", "INTEGER[]", "VARCHAR[]", "STRUCT(x INTEGER, y VARCHAR)", "MAP(VARCHAR, INTEGER)", "JSON", "TIME", "FLOAT", "BIGINT", "SMALLINT", "VARCHAR",
-		"UHUGEINT", "USMALLINT", "DECIMAL(38,10)", "DECIMAL(4,1)", "TIMESTAMP_NS", "DOUBLE[]", "INTEGER[2]", "STRUCT(p INTEGER[], q STRUCT(r VARCHAR, s DATE))", "INTERVAL", "MAP(INTEGER, VARCHAR[])"}
+		"UHUGEINT", "USMALLINT", "DECIMAL(38,10)", "DECIMAL(4,1)", "TIMESTAMP_NS", "DOUBLE[]", "STRUCT(p INTEGER[], q STRUCT(r VARCHAR, s DATE))", "INTERVAL", "MAP(INTEGER, VARCHAR[])"}
 	columns := batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "seq", Type: "BIGINT"}, {Name: "op", Type: "VARCHAR"},
 		{Name: "n0", Type: g.pick("BIGINT", "INTEGER")}, {Name: "s0", Type: "VARCHAR"}}
 	for i := range 2 + g.IntN(4) {
@@ -138,8 +139,6 @@ func (g *Generator) nested(typ string, n int) string {
 		return g.pick("[]", `["a"]`, `["a","b"]`, `["b",null,"é"]`, `["a","a"]`)
 	case typ == "DOUBLE[]":
 		return g.pick("[]", "[0.5]", "[0.5,null]", `["NaN",1]`, "[-0.0]", "[0.0]")
-	case typ == "INTEGER[2]":
-		return g.pick("[1,2]", "[1,null]", fmt.Sprintf("[%d,0]", n))
 	case strings.HasPrefix(typ, "STRUCT(p"):
 		return g.pick(`{"p":[1],"q":{"r":"a","s":null}}`, `{"p":null,"q":null}`, `{"p":[],"q":{"r":"b","s":"2026-02-01"}}`)
 	case strings.HasPrefix(typ, "MAP(INTEGER"):

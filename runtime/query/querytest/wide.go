@@ -261,7 +261,7 @@ func (g *Generator) moments(l Relation, _ int) string {
 func (g *Generator) emptied(l Relation, _ int) string {
 	c, n := g.column(l.Columns), g.number(l.Columns)
 	f := " FILTER (WHERE " + g.condition(l.Columns) + ")"
-	calls := []string{"count(*)" + f, "max(" + c.Name + ")" + f, "sum(" + n + ")" + f, "avg(CAST(" + n + " AS DECIMAL(18, 2)))" + f, "count(DISTINCT " + c.Name + ")" + f, "sum(DISTINCT " + n + ")" + f,
+	calls := []string{"count(*)" + f, "max(" + c.Name + ")" + f, "sum(" + n + ")" + f, "avg(TRY_CAST(" + n + " AS DECIMAL(18, 2)))" + f, "count(DISTINCT " + c.Name + ")" + f, "sum(DISTINCT " + n + ")" + f,
 		"bool_or(" + c.Name + " IS NULL)" + f, "list(" + n + " ORDER BY " + g.total(l.Columns) + ")" + f, "count_if(" + c.Name + " IS NULL)"}
 	var list []string
 	for range 1 + g.IntN(3) {
