@@ -60,7 +60,11 @@ func (m *maker) inputs(c *Change, v *verdict) {
 		case anew:
 			if !m.sinceNow(c.Addr) && !(c.Prior.Status == state.Building && m.resumed(input)) {
 				v.anew = true
-				v.reasons = append(v.reasons, input.String()+", which it reads, is computed again")
+				what := "is computed again"
+				if in := m.changes[input]; in.Prior == nil {
+					what = "is new"
+				}
+				v.reasons = append(v.reasons, input.String()+", which it reads, "+what)
 			}
 		case difference:
 			if why := m.cannotReceive(c, input); why != "" {

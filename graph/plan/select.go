@@ -86,6 +86,7 @@ func (m *maker) deletes() {
 		if !configured && m.in.Mode != Destroy {
 			c.Because = "because " + a.String() + " is not in configuration"
 		}
+		c.Reason = m.leaves(a)
 		m.changes[a] = c
 	}
 	for _, a := range m.sortedChanges() {
@@ -104,6 +105,19 @@ func (m *maker) deletes() {
 				" has lifecycle.prevent_destroy set, but the plan calls for it to be destroyed. Set prevent_destroy to false and apply that first, or keep the block in the configuration.")
 		}
 	}
+}
+
+// leaves says what becomes of the rows of something that is destroyed; empty where it has none.
+func (m *maker) leaves(a addr.Resource) string {
+	switch {
+	case a.Block == addr.Sink:
+		return "what it has delivered stays where it is"
+	case m.in.Facts != nil && m.in.Facts.Held[a].Rows == 1:
+		return "the row that it holds is forgotten"
+	case m.in.Facts != nil && m.in.Facts.Held[a].Rows > 1:
+		return "the " + Plural(m.in.Facts.Held[a].Rows, "row") + " that it holds are forgotten"
+	}
+	return ""
 }
 
 func (m *maker) sortedChanges() []addr.Resource {

@@ -117,6 +117,9 @@ func (m *maker) query(c *Change, r lang.Resource, v *verdict) {
 	if reason == "" {
 		reason = meansElse
 	}
+	if input := m.widened(c.Addr); input != "" && !slices.Contains(c.Changed, "sql") {
+		c.Because = "because " + input + ", which it reads, has other columns"
+	}
 	live := m.generation(c.Addr)
 	other := c.Prior.Status != state.Applied || live != 0 && live != c.Prior.Generation // what is held belongs to another query
 	switch {
@@ -136,4 +139,16 @@ func (m *maker) query(c *Change, r lang.Resource, v *verdict) {
 		v.carried = true
 		v.add(e.Class, reason)
 	}
+}
+
+// widened is the first relation among those that something reads whose columns this plan changes; empty when there is none.
+func (m *maker) widened(a addr.Resource) string {
+	for _, input := range m.in.Graph.Inputs(a) {
+		in := m.changes[input]
+		if in != nil && in.Prior != nil && in.Prior.Relation != nil && in.Desired != nil && in.Desired.Relation != nil &&
+			!slices.Equal(in.Prior.Relation.Columns, in.Desired.Relation.Columns) {
+			return input.String()
+		}
+	}
+	return ""
 }

@@ -63,9 +63,19 @@ func (v value) differing(label string, before, after any, suffix string) {
 	case multiline(before) || multiline(after):
 		v.heredoc(label, before, after, suffix)
 	default:
-		v.put("~", label+inline(before)+v.arrow()+inline(after)+suffix)
+		was, is := inline(before), inline(after)
+		if len([]rune(label+was+is)) <= oneLine {
+			v.put("~", label+was+v.arrow()+is+suffix)
+			return
+		}
+		v.put("~", label+was)
+		v.text.line("%s%s%s%s", strings.Repeat(" ", max(0, v.indent+len([]rune(label))-2)), v.arrow(), is, suffix)
 	}
 }
+
+// oneLine is how long an attribute and its two values may be, in characters, to stand on one line. Longer values stand one below the other,
+// where the eye finds what differs.
+const oneLine = 100
 
 // whole writes a value that is the same throughout: all new, all gone, or (" ") context.
 func (v value) whole(symbol, label string, x any, suffix string) {
