@@ -14,9 +14,9 @@ import (
 
 // inputRun is one input under way: what it has counted so far.
 type inputRun struct {
-	input   Input
-	result  InputResult
-	counted chan error // closed when lines are counted; nil when nothing runs
+	input  Input
+	result InputResult
+	beside *scan.Count // what is being counted while statements run; nil: nothing
 }
 
 // openInput makes an input's rows readable. A strict scan that only one statement
@@ -24,9 +24,8 @@ type inputRun struct {
 func (ep *epoch) openInput(ctx context.Context, in Input) error {
 	run := &inputRun{input: in, result: InputResult{FileRows: make([]int64, len(in.Files)), FileError: make([]string, len(in.Files))}}
 	ep.inputs = append(ep.inputs, run)
-	leaf := strings.ToLower(in.Relation)
 	c := &change{columns: scan.Columns(in.Scan), appendOnly: true, counts: batch.Counts{Inserted: -1}}
-	ep.changes[leaf] = c
+	ep.changes[strings.ToLower(in.Relation)] = c
 	if len(in.Files) == 0 {
 		c.inserted, c.counts, c.stored = emptyRows(c.columns), batch.Counts{}, true
 		return nil
@@ -34,13 +33,8 @@ func (ep *epoch) openInput(ctx context.Context, in Input) error {
 	if ep.work.Careful {
 		return ep.openCareful(ctx, run, c)
 	}
-	for _, f := range in.Files {
-		if f.Careful {
-			return ErrCareful
-		}
-		if scan.Compressed(f.Path) && scan.Whole(f.Path) != nil {
-			return ErrCareful
-		}
+	if scan.NeedCare(in.Files) {
+		return ErrCareful
 	}
 	if ep.openLines(ctx, run, c) {
 		return nil
@@ -77,8 +71,7 @@ func (ep *epoch) narrowed(in Input) batch.Scan {
 	return scan.Narrowed(s, used)
 }
 
-// openLines takes a few lines of JSON past DuckDB's reader, whose start costs more than all else that a small epoch does. Where it is
-// false, the reader is to be asked.
+// openLines takes a few lines of JSON past DuckDB's reader, whose start costs more than the rest of a small epoch; where false, that is to be asked.
 func (ep *epoch) openLines(ctx context.Context, run *inputRun, c *change) bool {
 	if !ep.Small || ep.readers[strings.ToLower(run.input.Relation)] == 0 {
 		return false
@@ -102,22 +95,23 @@ func (ep *epoch) openLines(ctx context.Context, run *inputRun, c *change) bool {
 func (ep *epoch) openStrict(ctx context.Context, run *inputRun, c *change, plan scan.Plan) error {
 	c.inserted = "(" + plan.SQL + ")"
 	if plan.Lines {
-		run.countLines()
+		run.beside = scan.CountBeside(run.input.Files)
 	}
 	if plan.Count != "" {
-		if err := run.countWith(ctx, ep.Engine, plan.Count); err != nil {
+		rows, err := ep.Conn.Text(ctx, plan.Count)
+		if err != nil {
+			return err
+		}
+		if run.result.FileRows, run.result.Rows, err = scan.RowsOf(run.input.Files, rows); err != nil {
 			return err
 		}
 		c.counts = batch.Counts{Inserted: run.result.Rows}
 	}
-	if ep.Small && ep.readers[strings.ToLower(run.input.Relation)] > 0 {
-		return ep.keepInput(ctx, c)
+	leaf := strings.ToLower(run.input.Relation)
+	if !ep.Small || ep.readers[leaf] == 0 {
+		return ep.store(ctx, leaf, c)
 	}
-	return ep.store(ctx, strings.ToLower(run.input.Relation), c)
-}
-
-// keepInput reads a small input into a table: the statements that use it are then the same in every epoch.
-func (ep *epoch) keepInput(ctx context.Context, c *change) (err error) {
+	var err error // a small input is read into a table: the statements that use it are then the same in every epoch
 	if c.inserted, err = ep.MakeOnce(ctx, "FROM "+c.inserted, compile.ColumnList(c.columns)); err != nil {
 		return err
 	}
@@ -125,60 +119,12 @@ func (ep *epoch) keepInput(ctx context.Context, c *change) (err error) {
 	return ep.countChange(ctx, c)
 }
 
-// countWith fills the rows per file from a query of path and number.
-func (r *inputRun) countWith(ctx context.Context, e *Engine, sql string) error {
-	rows, err := e.Conn.Text(ctx, sql)
-	if err != nil {
-		return err
-	}
-	at := map[string]int{}
-	for i, f := range r.input.Files {
-		at[f.Path] = i
-	}
-	for _, row := range rows {
-		if row[0] == nil {
-			continue
-		}
-		i, ok := at[*row[0]]
-		if !ok {
-			return fmt.Errorf("rows of a file that was not asked for: %s", *row[0])
-		}
-		if _, err := fmt.Sscan(*row[1], &r.result.FileRows[i]); err != nil {
-			return fmt.Errorf("counting rows: %w", err)
-		}
-		r.result.Rows += r.result.FileRows[i]
-	}
-	return nil
-}
-
-// countLines counts records beside the scan, which only sees them as a whole.
-func (r *inputRun) countLines() {
-	r.counted = make(chan error, 1)
-	go func() {
-		for i, f := range r.input.Files {
-			n, err := scan.CountLines(f.Path)
-			if err != nil {
-				r.counted <- err
-				return
-			}
-			r.result.FileRows[i] = n
-			r.result.Rows += n
-		}
-		r.counted <- nil
-	}()
-}
-
 // closeInputs waits for the counts and hands the inputs' results over.
-func (ep *epoch) closeInputs(ctx context.Context) error {
+func (ep *epoch) closeInputs(ctx context.Context) (err error) {
 	for _, r := range ep.inputs {
-		if r.counted != nil {
-			select {
-			case err := <-r.counted:
-				if err != nil {
-					return err
-				}
-			case <-ctx.Done():
-				return ctx.Err()
+		if r.beside != nil {
+			if r.result.FileRows, r.result.Rows, err = r.beside.Wait(ctx); err != nil {
+				return err
 			}
 		}
 		ep.result.Inputs = append(ep.result.Inputs, r.result)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/gzip"
@@ -81,6 +82,11 @@ func Whole(path string) error {
 		return &FileError{Path: path, Err: fmt.Errorf("the compressed data is damaged or cut off: %w", err)}
 	}
 	return nil
+}
+
+// NeedCare reports whether a file is known to hold what cannot be read, or is compressed and damaged.
+func NeedCare(files []batch.File) bool {
+	return slices.ContainsFunc(files, func(f batch.File) bool { return f.Careful || Compressed(f.Path) && Whole(f.Path) != nil })
 }
 
 // allLines reports whether every file begins with a line that is one JSON object.
