@@ -18,7 +18,7 @@ type EngineOptions struct {
 	Threads int      // 0: all cores
 	TempDir string   // where DuckDB spills and cleaned files lie; must exist
 	Small   int64    // bytes of files up to which an epoch's tables are kept as vectors; 0: 8 MiB; below 0: never
-	Light   int64    // bytes of files up to which the tables of an epoch that is not small are kept as vectors, too; 0: an eighth of Memory; below 0: never
+	Light   int64    // bytes of files up to which the tables of an epoch that is not small are kept as vectors, too; 0: a sixteenth of Memory; below 0: never
 	Many    int      // from how many rows, or keys, on they are remembered, and read, together and not each by its key; 0: 8192
 	Dirs    []string // folders and files that statements may read, and folders they may write
 }

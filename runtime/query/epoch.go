@@ -73,7 +73,7 @@ func (e *Engine) Run(ctx context.Context, w Work) (*Result, error) {
 const smallBytes = 8 << 20
 
 // lightShare is the part of the memory up to which files may be that an epoch reads into vectors, as a divisor.
-const lightShare = 8
+const lightShare = 16
 
 func (w Work) small(most int64) bool {
 	if w.Careful || slices.ContainsFunc(w.Steps, func(s Step) bool { return s.Former != nil || s.Seed != nil }) {

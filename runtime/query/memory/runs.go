@@ -18,7 +18,7 @@ import (
 const listMark = 0xfe
 
 const (
-	partBytes  = 8 << 10  // a part has about so many
+	partBytes  = 4 << 10  // a part has about so many
 	chunkLimit = 64 << 10 // a larger part is cut
 	mergeBytes = 96 << 20 // runs of more are left as they are
 	sameLevel  = 4        // so many runs of one size become one
