@@ -399,7 +399,7 @@ func (r *keyedRun) product(ctx context.Context, s Step, c *change) error {
 
 // onceMade makes sure that new rows are computed once. Those of a large epoch are left to the statement that reads them, if it is one.
 func (r *keyedRun) onceMade(ctx context.Context, s Step, c *change) error {
-	if r.Small || used(s.Program, r.k.ID) > 1 {
+	if r.Small || s.Program.Readers(r.k.ID) > 1 {
 		return r.materialize(ctx, c)
 	}
 	return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/streamform/streamform/runtime/query/compile"
-	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/memory"
 )
 
@@ -90,21 +89,4 @@ func absent(rows map[string][][]byte) map[string]*memory.Shelf {
 		out[key] = nil
 	}
 	return out
-}
-
-// used counts where a program reads the output of one of its operators.
-func used(p *Program, operator string) int {
-	texts := []string{p.Final}
-	for _, o := range p.Steps {
-		texts = append(texts, o.InputSQL()...)
-	}
-	n := 0
-	for _, sql := range texts {
-		for _, leaf := range logical.Leaves(sql) {
-			if leaf == operator {
-				n++
-			}
-		}
-	}
-	return n
 }

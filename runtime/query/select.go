@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/result"
@@ -165,7 +164,7 @@ func (b *reading) rowsFor(ctx context.Context, leaf string) (string, error) {
 	}
 	for _, t := range b.r.Tables {
 		if named(leaf, t.Relation) {
-			table, err := b.tableRows(ctx, t)
+			table, err := b.Given(ctx, compile.ColumnList(t.Columns), t.Rows)
 			return "SELECT * FROM " + table, err
 		}
 	}
@@ -230,36 +229,6 @@ func (e *Engine) held(ctx context.Context, h Held) (string, error) {
 		stored[o.Name()] = &change{inserted: rows}
 	}
 	return side(p.Final, stored, func(c *change) string { return c.inserted })
-}
-
-// tableBatch bounds the rows of one INSERT.
-const tableBatch = 200
-
-func (e *Engine) tableRows(ctx context.Context, t TableRows) (string, error) {
-	table, err := e.Empty(ctx, compile.ColumnList(t.Columns))
-	if err != nil {
-		return "", err
-	}
-	rows := t.Rows
-	for len(rows) > 0 {
-		n := min(len(rows), tableBatch)
-		values := make([]string, n)
-		for i, r := range rows[:n] {
-			cells := make([]string, len(r))
-			for j, c := range r {
-				cells[j] = "NULL"
-				if c != nil {
-					cells[j] = bound.Text(*c)
-				}
-			}
-			values[i] = "(" + strings.Join(cells, ", ") + ")"
-		}
-		if err := e.Conn.Exec(ctx, "INSERT INTO "+table+" VALUES "+strings.Join(values, ", ")); err != nil {
-			return "", err
-		}
-		rows = rows[n:]
-	}
-	return table, nil
 }
 
 // Load runs fn on everything a view holds as an insert-only change: for a new sink, or one that replaces its content.

@@ -53,6 +53,23 @@ func (p *Program) HoldsResult() bool {
 	return false
 }
 
+// Readers counts where a program reads the output of one of its operators.
+func (p *Program) Readers(operator string) int {
+	texts := []string{p.Final}
+	for _, o := range p.Steps {
+		texts = append(texts, o.InputSQL()...)
+	}
+	n := 0
+	for _, sql := range texts {
+		for _, leaf := range logical.Leaves(sql) {
+			if leaf == operator {
+				n++
+			}
+		}
+	}
+	return n
+}
+
 // remembered reports whether a leaf is the output of an operator whose memory holds all the rows it gives.
 func (p *Program) remembered(leaf string) bool {
 	return slices.ContainsFunc(p.Steps, func(o Stateful) bool {

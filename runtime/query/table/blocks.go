@@ -9,6 +9,8 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/ipc"
 	"github.com/apache/arrow-go/v18/arrow/memory/mallocator"
+
+	"github.com/streamform/streamform/runtime/query/bound"
 )
 
 // blockRows bounds the rows of one block.
@@ -109,4 +111,34 @@ func BlockRows(block []byte) (n int64, err error) {
 		return 0, fmt.Errorf("decoding rows: %w", r.Err())
 	}
 	return n, nil
+}
+
+// textRows bounds the rows of one INSERT.
+const textRows = 200
+
+// Given makes a table in the database of a few rows given as text, nil for NULL. columns are as CREATE TABLE has them.
+func (s *Set) Given(ctx context.Context, columns string, rows [][]*string) (string, error) {
+	table, err := s.Empty(ctx, columns)
+	if err != nil {
+		return "", err
+	}
+	for len(rows) > 0 {
+		n := min(len(rows), textRows)
+		values := make([]string, n)
+		for i, r := range rows[:n] {
+			cells := make([]string, len(r))
+			for j, c := range r {
+				cells[j] = "NULL"
+				if c != nil {
+					cells[j] = bound.Text(*c)
+				}
+			}
+			values[i] = "(" + strings.Join(cells, ", ") + ")"
+		}
+		if err := s.Conn.Exec(ctx, "INSERT INTO "+table+" VALUES "+strings.Join(values, ", ")); err != nil {
+			return "", err
+		}
+		rows = rows[n:]
+	}
+	return table, nil
 }
