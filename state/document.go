@@ -89,6 +89,9 @@ type Operator struct {
 	Kind     string `json:"kind"`             // linear, aggregate, full_refresh
 	Identity string `json:"identity"`         // canonical form and inputs' identities
 	Reason   string `json:"reason,omitempty"` // why a full refresh
+	// Common tells what it remembers: operators of equal texts can have their keyed data together. Empty: it has it alone, or none.
+	Common string   `json:"common,omitempty"`
+	Reads  []string `json:"reads,omitempty"` // names of the relations that it reads itself
 }
 
 // LockInfo is the lock record, the same for every store.

@@ -60,6 +60,9 @@ func compile(q bind.Query) (bind.Compiled, error) {
 		out.Reads = append(out.Reads, r.Name)
 		out.AppendOnly = out.AppendOnly && r.AppendOnly
 	}
+	if !out.AppendOnly && strings.Contains(words, "group by") {
+		out.Operators = append([]state.Operator{{Kind: "aggregate", Identity: out.Identity, Common: below(out.Identity), Reads: out.Reads}}, out.Operators...)
+	}
 	if q.Stream && !out.AppendOnly {
 		at := strings.Index(words, "group by")
 		return bind.Compiled{}, &graph.SQLError{Summary: "A stream cannot take rows back", Detail: "Declare a view.", Start: at, End: at + 8}
@@ -88,11 +91,6 @@ func (c *Compiler) Compare(_ context.Context, before, after bind.Query) (plan.Ev
 	if err != nil {
 		return plan.Evolution{}, err
 	}
-	below := func(identity string) string {
-		_, from, _ := strings.Cut(identity, " from ")
-		from, _, _ = strings.Cut(from, " having ")
-		return from
-	}
 	switch {
 	case was.Identity == is.Identity && was.AppendOnly == is.AppendOnly && slices.Equal(was.Columns, is.Columns):
 		return plan.Evolution{Class: plan.Noop}, nil
@@ -103,6 +101,13 @@ func (c *Compiler) Compare(_ context.Context, before, after bind.Query) (plan.Ev
 		return plan.Evolution{Class: plan.RebuildFromState, Reason: "it reads held rows"}, nil
 	}
 	return plan.Evolution{Class: plan.ReplayFromSource, Reason: "it reads other rows"}, nil
+}
+
+// below is what an aggregate reads, and by what it groups.
+func below(identity string) string {
+	_, from, _ := strings.Cut(identity, " from ")
+	from, _, _ = strings.Cut(from, " having ")
+	return from
 }
 
 // over puts the identities of what a query reads in the place of names.

@@ -48,7 +48,7 @@ func (m *maker) compare(r lang.Resource) *Change {
 	}
 	m.inherit(c)
 	if c.Computes() {
-		c.Price = m.price(c)
+		c.Price, c.Shares = m.price(c), m.shares[c.Addr]
 	}
 	m.protect(c, r)
 	return c
@@ -117,12 +117,16 @@ func (m *maker) sinceNow(a addr.Resource) bool {
 }
 
 // dataClass says where the rows of a new generation come from: from the runtime, when all that is read are
-// views, which hold their rows; else from the sources.
+// views, which hold their rows, or other views hold all it is made of; else from the sources.
 func (m *maker) dataClass(a addr.Resource) Class {
 	if a.Block == addr.Source {
 		return ReplayFromSource
 	}
-	for _, input := range m.in.Graph.Inputs(a) {
+	read := m.read(a)
+	if len(read) == 0 && m.shares[a] != nil {
+		return Migrate
+	}
+	for _, input := range read {
 		if input.Block != addr.View || m.replays(input) {
 			return ReplayFromSource
 		}

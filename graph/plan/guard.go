@@ -38,7 +38,11 @@ func (m *maker) warnCreationOnly(r lang.Resource, change schema.FieldChange) {
 // protect turns a change into a blocked one where the lifecycle forbids it, or where what it reads is gone.
 func (m *maker) protect(c *Change, r lang.Resource) {
 	if c.Computes() && c.Class == ReplayFromSource {
-		m.protectReplay(c, r)
+		if m.looks == 0 && c.Addr.Block == addr.View { // it may turn out that others hold all that it is made of
+			m.awaited = true
+		} else {
+			m.protectReplay(c, r)
+		}
 	}
 	if c.Action == Replace && r.Lifecycle.PreventDestroy {
 		m.block(c, &r.Range, "Replacement is prevented", fmt.Sprintf(
@@ -78,7 +82,7 @@ func (m *maker) protectReplay(c *Change, r lang.Resource) {
 // block keeps the change in the plan for its reader, but leaves nothing to do.
 func (m *maker) block(c *Change, at *diag.Range, summary, detail string) {
 	c.Action, c.Class, c.Reason, c.Price = NoOp, Blocked, summary, nil
-	c.Evolution, c.Receives, c.Boundaries = nil, nil, nil
+	c.Evolution, c.Receives, c.Boundaries, c.Shares = nil, nil, nil, nil
 	m.fail(c.Addr, at, summary, detail)
 }
 

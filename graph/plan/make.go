@@ -106,6 +106,9 @@ type maker struct {
 	order     []addr.Resource
 	changes   map[addr.Resource]*Change
 	sources   map[addr.Resource][]addr.Resource // see readSources
+	shares    map[addr.Resource]*Sharing        // by the view that is computed
+	looks     int                               // for shares
+	awaited   bool                              // something may not be read again, unless it need not be
 	diags     diag.Diagnostics
 }
 
@@ -126,7 +129,7 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 				}
 			}
 		}
-		if !m.widen() && !m.trigger() {
+		if !m.widen() && !m.trigger() && !m.share() {
 			break
 		}
 		m.diags = before // said again for the wider selection

@@ -79,6 +79,8 @@ type Change struct {
 	Reason       string         `json:"reason,omitempty"`
 	// Evolution says what becomes of each operator of a query that was edited. Its Carry is nil unless keyed data is carried over.
 	Evolution *Evolution `json:"evolution,omitempty"`
+	// Shares says what keyed data a view that is computed takes from views that serve, and goes on having together with them.
+	Shares *Sharing `json:"shares,omitempty"`
 	// Receives lists the views it reads that get other rows in this plan: it is given new minus old rows when they cut over, and
 	// is not computed anew itself.
 	Receives []addr.Resource `json:"receives,omitempty"`

@@ -230,6 +230,9 @@ func noted(b *strings.Builder, c plan.Change) {
 			fmt.Fprintf(b, " %s:%s", f.Name, f.Fate)
 		}
 	}
+	if s := c.Shares; s != nil {
+		fmt.Fprintf(b, " shares %d of %d with %v, reads %v", s.Operators, s.Of, s.With, s.Reads)
+	}
 	if len(c.Receives) > 0 {
 		fmt.Fprintf(b, " receives %v", c.Receives)
 	}

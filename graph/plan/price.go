@@ -52,7 +52,7 @@ func (m *maker) heldPrice(c *Change) *Price {
 		return nil
 	}
 	var p Price
-	from := m.in.Graph.Inputs(c.Addr)
+	from := m.read(c.Addr)
 	if c.Evolution != nil && c.Evolution.Carry != nil {
 		from = nil
 		p.HeldRows = c.Evolution.HeldRows
@@ -94,7 +94,7 @@ func (m *maker) readSources(a addr.Resource) []addr.Resource {
 		return list
 	}
 	var out []addr.Resource
-	for _, input := range m.in.Graph.Inputs(a) {
+	for _, input := range m.read(a) {
 		if input.Block == addr.View && !m.replays(input) {
 			continue
 		}

@@ -135,6 +135,9 @@ func (m *maker) query(c *Change, r lang.Resource, v *verdict) {
 		c.Receives = nil
 	case e.Class == InPlace:
 		v.add(InPlace, reason)
+	case e.Carry == nil && m.shares[c.Addr] != nil:
+		v.anew = true
+		v.reasons = append([]string{meansElse}, v.reasons...)
 	default:
 		v.carried = true
 		v.add(e.Class, reason)

@@ -22,6 +22,7 @@ func TestRewrites(t *testing.T) {
 		"one equal to two":           "SELECT a.v, b.k FROM t a JOIN t b ON a.v = b.v AND a.v = abs(b.v)",
 		"a chain of equals":          "SELECT a.v, b.k, c.d FROM t a JOIN t b ON a.v = b.v JOIN t c ON c.v = b.v AND c.v = a.v AND a.v > 0",
 		"one equality twice":         "SELECT a.v, b.k FROM t a JOIN t b ON a.v = b.v AND b.v = a.v",
+		"one aggregate twice":        "SELECT a.k, a.n, b.s FROM (SELECT k, sum(v) AS s, count(*) AS n FROM t GROUP BY k) a JOIN (SELECT k, sum(v) AS s, count(*) AS n FROM t GROUP BY k) b ON a.s = b.s AND a.n <= b.n",
 		"times":                      "SELECT k, count(*) AS n FROM t WHERE ts >= TIMESTAMP '2026-05-01 09:30:00.5' AND CAST(ts AS DATE) < DATE '2026-05-01' + INTERVAL 1 DAY GROUP BY k",
 		"decimals":                   "SELECT k, sum(d * (1 - d) + d - 2 * d) AS s FROM t GROUP BY k",
 		"a filter on a long expression": "SELECT k, m FROM (SELECT k, CASE WHEN v > 40 THEN 'very large indeed' WHEN v > 20 THEN 'rather large' WHEN v > 0 THEN 'not so large at all' " +

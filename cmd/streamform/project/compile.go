@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -61,8 +62,15 @@ func (c *compiler) Compile(ctx context.Context, q bind.Query) (bind.Compiled, er
 	c.programs[q.Addr] = program
 	c.lock.Unlock()
 	out := bind.Compiled{Columns: program.Columns, AppendOnly: program.AppendOnly, Key: program.Key, Reads: program.Reads, Identity: program.Identity}
+	common := evolve.Common(program)
 	for _, o := range program.Operators {
-		out.Operators = append(out.Operators, state.Operator{Kind: o.Kind, Identity: o.Identity, Reason: o.Reason})
+		step := state.Operator{Kind: o.Kind, Identity: o.Identity, Reason: o.Reason, Common: common[o.ID]}
+		for _, in := range o.Inputs {
+			if slices.Contains(program.Reads, in) {
+				step.Reads = append(step.Reads, in)
+			}
+		}
+		out.Operators = append(out.Operators, step)
 	}
 	return out, nil
 }

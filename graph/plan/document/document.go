@@ -95,6 +95,7 @@ type jsonResourceChange struct {
 	Reason          string           `json:"reason,omitempty"`
 	Price           *plan.Price      `json:"price,omitempty"`
 	Operators       []plan.Fate      `json:"operators,omitempty"`
+	Shares          *plan.Sharing    `json:"shares,omitempty"`
 	Receives        []addr.Resource  `json:"receives,omitempty"`
 	Boundaries      []state.Boundary `json:"boundaries,omitempty"`
 	Denials         []plan.Denial    `json:"denials,omitempty"`
@@ -163,7 +164,7 @@ func addOutput(v *jsonValues, o plan.OutputChange, value json.RawMessage) {
 
 func resourceChange(c plan.Change) jsonResourceChange {
 	out := jsonResourceChange{
-		jsonResourceName: nameOf(c.Addr), Class: c.Class, Reason: c.Reason, Price: c.Price, Receives: c.Receives, Boundaries: c.Boundaries, Denials: c.Denials,
+		jsonResourceName: nameOf(c.Addr), Class: c.Class, Reason: c.Reason, Price: c.Price, Shares: c.Shares, Receives: c.Receives, Boundaries: c.Boundaries, Denials: c.Denials,
 		Change: jsonChange{Actions: actions(c.Action), Before: orNull(c.Before), After: orNull(c.After),
 			AfterUnknown: struct{}{}, BeforeSensitive: mask(c.Before), AfterSensitive: mask(c.After)},
 	}

@@ -46,7 +46,7 @@ func full() *plan.Plan {
 		},
 		Changes: []plan.Change{
 			{Addr: sink, Action: plan.Replace, Class: plan.RebuildFromState, Before: text, After: text, Requested: true, Prior: &state.Resource{Addr: sink}, Desired: &state.Resource{Addr: sink},
-				Receives: []addr.Resource{view("v")}},
+				Shares: &plan.Sharing{With: []addr.Resource{view("w")}, Operators: 1, Of: 2, Reads: []string{"s"}}, Receives: []addr.Resource{view("v")}},
 			{Addr: view("gone"), Action: plan.Delete, Class: plan.InPlace, Before: text, Because: "because view.gone is not in configuration", Prior: &state.Resource{Addr: view("gone")}},
 			{Addr: view("v"), PreviousAddr: &old, Action: plan.Update, Class: plan.ReplayFromSource, Reason: "it means something else", Before: text, After: json.RawMessage(`{"sql":"SELECT 2"}`),
 				Prior: prior, Desired: prior,

@@ -18,6 +18,13 @@ func data(ix index, c plan.Change) []string {
 		out = append(out, "columns inferred from "+extent(*c.Sampled, "a sample"))
 	}
 	out = append(out, operators(c)...)
+	if s := c.Shares; s != nil {
+		names := make([]string, len(s.With))
+		for i, a := range s.With {
+			names[i] = a.String()
+		}
+		out = append(out, fmt.Sprintf("%d of %s shared with %s", s.Operators, plan.Plural(int64(s.Of), "operator"), strings.Join(names, ", ")))
+	}
 	out = append(out, cost(ix.Plan, c)...)
 	if readers := ix.receivers(c.Addr); readers != "" {
 		out = append(out, readers)
@@ -117,7 +124,7 @@ func cost(p *plan.Plan, c plan.Change) []string {
 	case c.Class == plan.Migrate && price.HeldRows > 0:
 		out = []string{"made from " + held}
 	case c.Class == plan.Migrate:
-		if c.Evolution == nil {
+		if c.Evolution == nil && c.Shares == nil {
 			out = []string{"keyed data carried over"}
 		}
 	case c.Class == plan.RebuildFromState && c.Action == plan.Create:

@@ -124,6 +124,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	if err := cut.Identify(p.source); err != nil {
 		return err
 	}
+	cut.Merge()
 	p.Form = cut.Form
 	for _, o := range cut.Operators {
 		typed, err := b.declareOperator(o)
