@@ -97,9 +97,9 @@ func columnReader(b array.Builder) (reader, error) {
 	case *array.BooleanBuilder:
 		return present(b, fixed(1, func(v []byte) { b.Append(v[0] != 0) })), nil
 	case *array.StringBuilder:
-		return present(b, text(func(v []byte) { b.Append(string(v)) })), nil
+		return present(b, text(b.BinaryBuilder.Append)), nil
 	case *array.LargeStringBuilder:
-		return present(b, text(func(v []byte) { b.Append(string(v)) })), nil
+		return present(b, text(b.BinaryBuilder.Append)), nil
 	case *array.BinaryBuilder:
 		return present(b, text(b.Append)), nil
 	case *array.StructBuilder:
