@@ -183,6 +183,19 @@ func Load(s *store.Store) (*Catalog, error) {
 	return Read(s, view)
 }
 
+// Find reads one record as of a view; nil where there is none.
+func Find(v *store.View, a addr.Resource) (*Record, error) {
+	data, ok, err := v.Meta("res/" + a.String())
+	if err != nil || !ok {
+		return nil, err
+	}
+	var r Record
+	if err := json.Unmarshal(data, &r); err != nil {
+		return nil, fmt.Errorf("reading %s: %w", a, err)
+	}
+	return &r, nil
+}
+
 // Read reads the catalog as of a view.
 func Read(s *store.Store, v *store.View) (*Catalog, error) {
 	c := &Catalog{store: s, Records: map[addr.Resource]*Record{}, next: 1}

@@ -19,12 +19,12 @@ import (
 func (l *Looker) Inspect(ctx context.Context, a addr.Resource, value json.RawMessage) (found connector.Inspection, err error) {
 	view := l.store.View()
 	defer view.Close()
-	c, err := catalog.Read(l.store, view)
+	r, err := catalog.Find(view, a)
 	if err != nil {
 		return found, err
 	}
 	known := connector.Delivered{Sink: a.String()}
-	if r, ok := c.Records[a]; ok && r.Live != nil && (value == nil || bytes.Equal(value, r.Live.Value)) {
+	if r != nil && r.Live != nil && (value == nil || bytes.Equal(value, r.Live.Value)) {
 		value, known.Sink = r.Live.Value, r.Name().String()
 		receipt, _, err := job.ReadReceipt(view, r.Live.ID)
 		if err != nil {
