@@ -136,8 +136,10 @@ func (e *edit) run(t *testing.T, p *project) {
 	if e.rows.planned {
 		return
 	}
+	table := spendTable(t, p)
 	did := p.must("apply", "-auto-approve", "-json", "saved")
 	asPlanned(t, made.Plan, did)
+	givenWhatDiffers(t, made.Plan, did, table, spendTable(t, p))
 	e.checkRows(t, p, before)
 	feed(t, p, e.rows.feed)
 	p.must("run", "-once")

@@ -75,6 +75,10 @@ func (m *maker) inputs(c *Change, v *verdict) {
 			}
 		}
 	}
+	if why := m.together[c.Addr]; why != "" {
+		v.anew = true
+		v.reasons = append(v.reasons, why)
+	}
 	if v.anew {
 		c.Receives = nil
 	}

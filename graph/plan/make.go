@@ -100,6 +100,7 @@ type maker struct {
 	requested map[addr.Resource]bool   // by -replace
 	recreated map[addr.Resource]bool   // since their outside object cannot be altered
 	triggered map[addr.Resource]string // by replace_triggered_by: the reason
+	together  map[addr.Resource]string // see gather: the reason
 	selected  map[addr.Resource]bool   // nil: everything
 	excluded  map[addr.Resource]bool   // by -exclude, and what depends on it
 	pipelines map[addr.Resource]string
@@ -129,7 +130,7 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 				}
 			}
 		}
-		if !m.widen() && !m.trigger() && !m.share() {
+		if !m.widen() && !m.trigger() && !m.share() && !m.gather() {
 			break
 		}
 		m.diags = before // said again for the wider selection
@@ -150,7 +151,7 @@ func Make(in Input) (*Plan, diag.Diagnostics) {
 func newMaker(in Input) *maker {
 	m := &maker{in: in, lineage: in.Lineage, config: map[addr.Resource]lang.Resource{},
 		prior: map[addr.Resource]*state.Resource{}, requested: map[addr.Resource]bool{}, recreated: map[addr.Resource]bool{},
-		triggered: map[addr.Resource]string{}}
+		triggered: map[addr.Resource]string{}, together: map[addr.Resource]string{}}
 	m.in.Facts = in.Moves.facts(in.Facts)
 	for _, r := range in.Config.Resources {
 		m.config[r.Addr] = r

@@ -130,7 +130,7 @@ func (b *builder) nothingToCompute() (bool, error) {
 	defer view.Close()
 	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
-		if b.carried(a) || isSink(a) && b.building(a) != nil && !b.alongside(a) {
+		if b.carried(a) || isSink(a) && b.building(a) != nil && !b.alongside(a) && !b.beginsWith(a) {
 			return false, nil
 		}
 		if a.Block != addr.Source || !slices.Contains(b.again, a) {

@@ -11,14 +11,19 @@ import (
 	"github.com/streamform/streamform/runtime/store"
 )
 
-// alongside reports whether a sink being built is given rows while they are replayed, rather than all at cut-over.
+// alongside reports whether a sink being built is given rows while they are replayed, rather than all at cut-over: those of a stream or
+// source, which nobody holds, where it had none before.
 func (b *builder) alongside(sink address) bool {
 	g := b.building(sink)
 	from, err := g.From()
-	if err != nil || g.Replace {
-		return false
-	}
-	return from.Block != addr.View || b.building(from) != nil && !b.carried(from)
+	return err == nil && !g.Replace && from.Block != addr.View
+}
+
+// beginsWith reports whether a sink being built begins with a view that is computed anew, too: there is nothing to be given while that is empty.
+func (b *builder) beginsWith(sink address) bool {
+	g := b.building(sink)
+	from, err := g.From()
+	return err == nil && !g.Replace && from.Block == addr.View && b.building(from) != nil && !b.carried(from)
 }
 
 // cutOver makes what was built live. Sinks that had rows before, or deliver a view that was live already, are given everything.

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/evolve"
 )
 
 // editable are definitions of the views of a chain, and of views that have operators in common with them; %s is what each reads.
@@ -55,6 +58,7 @@ type life struct {
 	rng        *rand.Rand
 	number     map[string]int64 // generation last put
 	definition map[string]string
+	evolution  *evolve.Evolution // of the last edit, where it takes over what can be
 }
 
 // batch is the SQL of a view over the source alone.
@@ -72,9 +76,11 @@ func (l *life) edit(view string) {
 	l.number[view]++
 	sql := fmt.Sprintf(l.definition[view], upstream[view])
 	if l.rng.IntN(3) > 0 && l.number[view] > 1 {
-		l.world.edit("view."+view, l.number[view], sql)
+		e := l.world.edit("view."+view, l.number[view], sql)
+		l.evolution = &e
 		return
 	}
+	l.evolution = nil
 	attrs := attributes{"sql": text(sql)}
 	for name, v := range l.keeping {
 		attrs[name] = v
@@ -107,6 +113,45 @@ func (l *life) anew(view string) {
 	l.edit(view)
 	l.put("sink.delta."+view, 1, attributes{"from": text("view." + view), "path": text("lake/" + view)})
 	l.backfill()
+}
+
+// cutOver carries edits out. Whatever they are, and however they build on each other: each table changes with one commit, which holds what differs
+// and nothing else; and what one edit alone takes over is what was foreseen.
+func (l *life) cutOver(what string, columns map[string]batch.Schema, edited []string) {
+	l.t.Helper()
+	before, versions := map[string][]string{}, map[string]int64{}
+	for view := range editable {
+		before[view], versions[view] = l.table("lake/" + view)
+	}
+	s := l.backfill()
+	for view := range editable {
+		after, version := l.table("lake/" + view)
+		differ := int64(len(lacking(before[view], after)) + len(lacking(after, before[view])))
+		if !slices.Equal(columns[view], l.programs[address(l.t, "view."+view)].Columns) { // a table that cannot take them in is written anew
+			differ = int64(len(before[view]) + len(after))
+		}
+		require.Equal(l.t, differ, given(s)[view], "%s: rows given to the table of %s", what, view)
+		require.LessOrEqual(l.t, version-versions[view], int64(1), "%s: commits to the table of %s", what, view)
+	}
+	for _, r := range s.Relations {
+		if len(edited) == 1 && r.Addr.Name == edited[0] && l.evolution != nil && l.evolution.Carry != nil {
+			require.Equal(l.t, l.evolution.Class, r.Class, what)
+		}
+	}
+}
+
+// lacking are the rows of one list that another has not, or not as often.
+func lacking(from, rows []string) (out []string) {
+	left := map[string]int{}
+	for _, r := range from {
+		left[r]++
+	}
+	for _, r := range rows {
+		if left[r]--; left[r] < 0 {
+			out = append(out, r)
+		}
+	}
+	return out
 }
 
 func (l *life) check(what string) {
@@ -156,13 +201,17 @@ func TestRandomLives(t *testing.T) {
 					what += ", new " + view
 					l.anew(view)
 				default:
+					var edited []string
+					columns := map[string]batch.Schema{}
 					for _, view := range chained() {
+						columns[view] = l.programs[address(t, "view."+view)].Columns
 						if l.rng.IntN(2) == 0 {
 							l.edit(view)
-							what += ", " + view
+							edited = append(edited, view)
 						}
 					}
-					l.backfill()
+					what += fmt.Sprint(", edits of ", edited)
+					l.cutOver(what, columns, edited)
 				}
 				l.check(what)
 			}

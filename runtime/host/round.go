@@ -99,6 +99,9 @@ func (h *Host) propagate(ctx context.Context, n *catalog.Network, p *catalog.Pip
 	}
 	for {
 		more, err := s.step(ctx)
+		if err == nil && !more {
+			more, err = s.gather(ctx)
+		}
 		if err != nil {
 			return err
 		}
@@ -141,6 +144,54 @@ func (s *spread) step(ctx context.Context) (bool, error) {
 		}
 	}
 	return false, nil
+}
+
+// gather looks for one thing that would have to wait for a later round, and has what it waits for built in this one, if that is made
+// of views alone: their rows are held, so that no source is read for it. It reports whether it found one.
+func (s *spread) gather(ctx context.Context) (bool, error) {
+	r, err := newRound(s.network, s.pipeline, s.edit.Record)
+	if err != nil {
+		return false, err
+	}
+	for _, a := range s.pipeline.Members {
+		record := s.edit.Record(a)
+		if record.Building == nil || r.beside[a] {
+			continue
+		}
+		reads, err := inputs(s.network, a, record.Building)
+		if err != nil {
+			return false, err
+		}
+		for _, in := range reads {
+			found := address{}
+			switch {
+			case r.reached[in]:
+				found = in
+			case r.beside[in] && carried(record):
+				found = a
+			}
+			of := s.edit.Record(found)
+			if of == nil {
+				continue
+			}
+			alone, err := s.ofViews(found, of.Newest())
+			if err != nil {
+				return false, err
+			}
+			if alone {
+				return true, s.build(ctx, found, r)
+			}
+		}
+	}
+	return false, nil
+}
+
+// ofViews reports whether a generation is made of views alone.
+func (s *spread) ofViews(a address, g *catalog.Generation) (bool, error) {
+	reads, err := inputs(s.network, a, g)
+	return !slices.ContainsFunc(reads, func(in address) bool {
+		return in.Block != addr.View || s.edit.Record(in).Live != nil && !s.edit.Record(in).Holds()
+	}), err
 }
 
 // build has a resource built in this round.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	deltalake "github.com/streamform/streamform/runtime/delta"
+	"github.com/streamform/streamform/runtime/delta/stats"
 )
 
 // overwrite makes the delivery the whole content of the table. What the table holds already stays where it is: only files with
@@ -20,6 +21,10 @@ func (t *target) overwrite(ctx context.Context) (*deltalake.Transaction, error) 
 	}
 	if t.snap == nil || t.metadata != nil || len(t.files) == 0 {
 		t.remove(tx, t.files)
+		for _, f := range t.files {
+			n, _ := stats.Rows(f)
+			t.delivery.Counts.Deleted += n
+		}
 		return tx, t.write(ctx, tx, rows)
 	}
 	live, err := t.scan(ctx, t.files)
