@@ -1,54 +1,23 @@
 package acceptance
 
 import (
-	"bufio"
-	"encoding/json"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/streamform/streamform/acceptance/applied"
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/lang/addr"
 )
-
-// worked is what apply says of a relation or sink: what was really done.
-type worked struct {
-	Address   string            `json:"address"`
-	Class     plan.Class        `json:"class"`
-	Rows      int64             `json:"rows"`
-	HeldRows  int64             `json:"held_rows"`
-	ReadRows  int64             `json:"read_rows"`
-	Operators map[string]string `json:"operators"`
-}
-
-// workOf reads the summary that apply printed.
-func workOf(t *testing.T, printed string) map[string]worked {
-	t.Helper()
-	out := map[string]worked{}
-	lines := bufio.NewScanner(strings.NewReader(printed))
-	for lines.Scan() {
-		var line struct {
-			Type string `json:"type"`
-			Data struct{ Relations, Sinks []worked }
-		}
-		require.NoError(t, json.Unmarshal(lines.Bytes(), &line), lines.Text())
-		if line.Type != "data_summary" {
-			continue
-		}
-		for _, w := range append(line.Data.Relations, line.Data.Sinks...) {
-			out[w.Address] = w
-		}
-	}
-	return out
-}
 
 // asPlanned compares what apply did with what the plan said: the class, what became of each operator, and the rows that were
 // read of sources and of what the runtime holds, within a tenth.
 func asPlanned(t *testing.T, p *plan.Plan, printed string) {
 	t.Helper()
-	did := workOf(t, printed)
+	did, err := applied.Read(printed)
+	require.NoError(t, err)
 	computes := map[string]bool{}
 	for _, c := range p.Changes {
 		computes[c.Addr.String()] = c.Computes()
@@ -63,7 +32,7 @@ func asPlanned(t *testing.T, p *plan.Plan, printed string) {
 			require.Empty(t, w.Class, "%s is not computed anew", a)
 			continue
 		}
-		require.Equal(t, c.Class, w.Class, a)
+		require.Equal(t, string(c.Class), w.Class, a)
 		if c.Evolution != nil && c.Evolution.Carry != nil {
 			for _, f := range c.Evolution.Operators {
 				if f.Fate != plan.Dropped {
@@ -100,7 +69,9 @@ func spendTable(t *testing.T, p *project) []string {
 func givenWhatDiffers(t *testing.T, p *plan.Plan, printed string, before, after []string) {
 	t.Helper()
 	const sink = "sink.delta.spend"
-	w, was := workOf(t, printed)[sink]
+	did, err := applied.Read(printed)
+	require.NoError(t, err)
+	w, was := did[sink]
 	i := slices.IndexFunc(p.Changes, func(c plan.Change) bool { return c.Addr.String() == sink })
 	if !was || i < 0 || len(p.Changes[i].Changed) > 0 || p.Changes[i].Action == plan.Create {
 		return // nothing was done, or it writes elsewhere
@@ -110,17 +81,6 @@ func givenWhatDiffers(t *testing.T, p *plan.Plan, printed string, before, after 
 		require.EqualValues(t, len(before)-1+len(after)-1, w.Rows, "rows given to %s, all of which are others", sink)
 		return
 	}
-	left, differ := map[string]int{}, 0
-	for _, row := range before[1:] {
-		left[row+strings.Repeat(",", strings.Count(added, ","))]++
-	}
-	for _, row := range after[1:] {
-		if left[row]--; left[row] < 0 {
-			differ++
-		}
-	}
-	for _, n := range left {
-		differ += max(n, 0)
-	}
+	differ := applied.Differing(before[1:], after[1:], strings.Repeat(",", strings.Count(added, ",")))
 	require.EqualValues(t, differ, w.Rows, "rows given to %s", sink)
 }
