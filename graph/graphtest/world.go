@@ -14,6 +14,7 @@ import (
 	"github.com/streamform/streamform/graph/apply"
 	"github.com/streamform/streamform/graph/bind"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/moving"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
@@ -73,7 +74,7 @@ func (w *World) Plan(o Options) (*plan.Plan, diag.Diagnostics) {
 	}
 	d, err := w.Store.Load(context.Background())
 	require.NoError(w.T, err)
-	d, moves, more := plan.Move(cfg, d)
+	d, moves, more := moving.Apply(cfg, d)
 	ds = append(ds, more...)
 	cfg = plan.Ignore(cfg, d)
 	g, more := graph.Build(cfg, Analyze)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/graph/plan/moving"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
@@ -78,7 +79,7 @@ type Input struct {
 	Evolutions map[addr.Resource]Evolution      // from bind
 	Inferred   map[addr.Resource]Extent         // sources whose columns were inferred now, and what that read
 	State      *state.Document                  // nil: nothing recorded; moves are made already
-	Moves      Moves                            // what was done to State
+	Moves      moving.Moves                     // what was done to State
 	Facts      *Facts                           // nil: -refresh=false
 	Mode       string                           // Normal, Destroy or RefreshOnly; empty is Normal
 	Targets    []addr.Resource                  // -target
@@ -152,7 +153,7 @@ func newMaker(in Input) *maker {
 	m := &maker{in: in, lineage: in.Lineage, config: map[addr.Resource]lang.Resource{},
 		prior: map[addr.Resource]*state.Resource{}, requested: map[addr.Resource]bool{}, recreated: map[addr.Resource]bool{},
 		triggered: map[addr.Resource]string{}, together: map[addr.Resource]string{}}
-	m.in.Facts = in.Moves.facts(in.Facts)
+	m.in.Facts = turnedFacts(in.Moves, in.Facts)
 	for _, r := range in.Config.Resources {
 		m.config[r.Addr] = r
 	}

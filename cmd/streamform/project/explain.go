@@ -7,7 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/moving"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
@@ -98,7 +98,7 @@ func (p *Project) Explain(ctx context.Context, r ExplainRequest) (out Explained,
 			return out, ds, err
 		}
 	}
-	document, moves, more := plan.Move(p.config, document)
+	document, moves, more := moving.Apply(p.config, document)
 	ds = append(ds, more...)
 	b, more, err := p.bind(ctx, p.scratchSampler(), uncompiled(document), binding{former: moves.Former, anyCost: true})
 	ds = append(ds, more...)

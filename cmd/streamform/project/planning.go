@@ -10,6 +10,7 @@ import (
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/graph/bind"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/moving"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
@@ -68,7 +69,7 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 		return nil, ds, err
 	}
 	var needs map[addr.Resource][]evolve.Need
-	in.State, in.Moves, more = plan.Move(p.config, document)
+	in.State, in.Moves, more = moving.Apply(p.config, document)
 	ds = append(ds, more...)
 	if in.Mode == plan.Normal {
 		p.config = plan.Ignore(p.config, in.State)
