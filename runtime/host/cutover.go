@@ -164,7 +164,7 @@ func (b *builder) flip(batch *store.Batch) (*catalog.Edit, error) {
 		}
 		next := *r
 		g := *r.Building
-		g.Touched, g.Replace, g.Restored, g.Carry = false, false, false, nil
+		g.Touched, g.Replace, g.Restored, g.Apart, g.Carry = false, false, false, false, nil
 		next.Live, next.Building = &g, nil
 		if err := b.leave(e, r.Live, &next); err != nil {
 			return e, err

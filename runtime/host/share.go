@@ -49,7 +49,7 @@ func (b *builder) findShared(ctx context.Context) error {
 	b.record.Shared = map[address]map[string]uint64{}
 	var served common
 	for _, a := range b.pipeline.Members {
-		if a.Block != addr.View || b.building(a) == nil || b.carried(a) {
+		if g := b.building(a); a.Block != addr.View || g == nil || g.Apart || b.carried(a) {
 			continue
 		}
 		var err error

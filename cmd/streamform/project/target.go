@@ -39,6 +39,7 @@ func (t *target) Put(ctx context.Context, c plan.Change) error {
 	if c.Evolution != nil {
 		r.Carry = c.Evolution.Carry
 	}
+	r.Apart = c.Shares == nil
 	return t.host.Put(ctx, r)
 }
 

@@ -37,6 +37,8 @@ type Resource struct {
 	// Keep: a query of the live generation's number that differs takes its place at the next epoch. Rows given before
 	// stay as they are, and a Boundary is recorded.
 	Keep bool `json:"keep,omitempty"`
+	// Apart: a new generation of a view is computed from what it reads, whatever other views hold that serve, as one of them may be about to go.
+	Apart bool `json:"apart,omitempty"`
 	// Recorded is what whoever puts the resource knows of it; Rollback gives it back.
 	Recorded json.RawMessage `json:"recorded,omitempty"`
 }
@@ -81,8 +83,9 @@ type Generation struct {
 	Relation *Relation         `json:"relation,omitempty"`
 	Tables   map[string]uint64 `json:"tables,omitempty"` // streams and views: by operator
 	Sides    map[string]uint64 `json:"sides,omitempty"`  // sources: tables of side relations by name
-	// Carry is Resource.Carry, while the generation is being built.
+	// Carry and Apart are Resource's, while the generation is being built.
 	Carry json.RawMessage `json:"carry,omitempty"`
+	Apart bool            `json:"apart,omitempty"`
 	// Recorded is Resource.Recorded.
 	Recorded json.RawMessage `json:"recorded,omitempty"`
 	// Boundaries are the changes of the query that kept the rows given before.

@@ -40,7 +40,7 @@ func (e *Edit) Number() uint64 {
 
 // Fresh is a new generation of a resource, without any rows.
 func (e *Edit) Fresh(r Resource) *Generation {
-	g := &Generation{ID: "g" + strconv.FormatUint(e.Number(), 10), Number: r.Generation, Value: r.Value, Relation: r.Relation, Carry: r.Carry, Recorded: r.Recorded}
+	g := &Generation{ID: "g" + strconv.FormatUint(e.Number(), 10), Number: r.Generation, Value: r.Value, Relation: r.Relation, Carry: r.Carry, Apart: r.Apart, Recorded: r.Recorded}
 	if r.Addr.Block == addr.Source {
 		g.Sides = map[string]uint64{}
 		for _, name := range sideNames() {
