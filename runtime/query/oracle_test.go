@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -134,6 +135,11 @@ func (l *lab) live(seed uint64, h history, views []view, sum *tally) []view {
 			views = withoutReaders(views, f.views[0])
 			continue
 		}
+		if l.undecided(h, views, f) {
+			l.t.Logf("seed %d: without its optimizer DuckDB has no other answer than ours, or none: %s", seed, f.what)
+			views = withoutReaders(views, f.views[0])
+			continue
+		}
 		smaller, few, why := l.shrink(h, views, f)
 		l.t.Errorf("seed %d of %d views: %s", seed, len(views), regressionText(smaller, few, why))
 		sum.Lock()
@@ -146,6 +152,21 @@ func (l *lab) live(seed uint64, h history, views []view, sum *tally) []view {
 		views = withoutReaders(views, guilty)
 	}
 	return views
+}
+
+// undecided reports that DuckDB alone answers otherwise when it does not rewrite plans: whether a cast fails whose result is not needed
+// depends on the plan. So does what it finds when it compares nested values across a subquery, where NULL is among them; the
+// whole query is run for these, so that both answers are DuckDB's. Then ours may be either.
+func (l *lab) undecided(h history, views []view, f *failure) bool {
+	ctx := context.Background()
+	i := slices.IndexFunc(views, func(v view) bool { return v.name == f.views[0] })
+	if i >= 0 && l.programs[views[i]] != nil && strings.HasSuffix(l.programs[views[i]].FullRefresh, "nested values") {
+		return true
+	}
+	require.NoError(l.t, l.oracle.Exec(ctx, "PRAGMA disable_optimizer"))
+	plain := l.replay(h, views)
+	require.NoError(l.t, l.oracle.Exec(ctx, "PRAGMA enable_optimizer"))
+	return plain == nil || plain.both || plain.epoch > f.epoch || !slices.Contains(plain.views, f.views[0])
 }
 
 // generate makes the views of a world. Each is bound by DuckDB first, which gives later ones its columns.
