@@ -166,7 +166,7 @@ func (l *lab) undecided(h history, views []view, f *failure) bool {
 	require.NoError(l.t, l.oracle.Exec(ctx, "PRAGMA disable_optimizer"))
 	plain := l.replay(h, views)
 	require.NoError(l.t, l.oracle.Exec(ctx, "PRAGMA enable_optimizer"))
-	return plain == nil || plain.both || plain.epoch > f.epoch || !slices.Contains(plain.views, f.views[0])
+	return plain == nil || plain.epoch > f.epoch || plain.both && slices.Contains(plain.views, f.views[0])
 }
 
 // generate makes the views of a world. Each is bound by DuckDB first, which gives later ones its columns.
