@@ -10,32 +10,38 @@ import (
 // row's value is among the right ones (NULL where a NULL on either side leaves that open), by left joins with distinct
 // rows and with facts about the right side that hardly ever change. What it does not know it leaves alone.
 func Marks(op *bound.Op) *bound.Op {
-	return (&marks{done: map[*bound.Op]*bound.Op{}}).rewrite(op)
+	return upwards(op, func(op *bound.Op) *bound.Op {
+		if op.JoinType == "MARK" {
+			if x, ok := newMark(op); ok {
+				return x.build()
+			}
+		}
+		return op
+	})
 }
 
-type marks struct{ done map[*bound.Op]*bound.Op }
-
-func (m *marks) rewrite(op *bound.Op) *bound.Op {
-	if out, ok := m.done[op]; ok {
-		return out
-	}
-	out, changed := *op, false
-	out.Children = slices.Clone(op.Children)
-	for i, c := range op.Children {
-		out.Children[i] = m.rewrite(c)
-		changed = changed || out.Children[i] != c
-	}
-	result := op
-	if changed {
-		result = &out
-	}
-	if op.JoinType == "MARK" {
-		if x, ok := newMark(result); ok {
-			result = x.build()
+// upwards rewrites every step, those below first. A step that is read several times is rewritten once, and stays one.
+func upwards(op *bound.Op, rewrite func(*bound.Op) *bound.Op) *bound.Op {
+	done := map[*bound.Op]*bound.Op{}
+	var walk func(*bound.Op) *bound.Op
+	walk = func(op *bound.Op) *bound.Op {
+		if out, ok := done[op]; ok {
+			return out
 		}
+		out, changed := *op, false
+		out.Children = slices.Clone(op.Children)
+		for i, c := range op.Children {
+			out.Children[i] = walk(c)
+			changed = changed || out.Children[i] != c
+		}
+		result := op
+		if changed {
+			result = &out
+		}
+		done[op] = rewrite(result)
+		return done[op]
 	}
-	m.done[op] = result
-	return result
+	return walk(op)
 }
 
 // mark is one such join: conditions that correlate the subquery with the outer row, and those on the values asked for.

@@ -1,42 +1,20 @@
 package rewrite
 
-import (
-	"slices"
-
-	"github.com/streamform/streamform/runtime/query/bound"
-)
+import "github.com/streamform/streamform/runtime/query/bound"
 
 // Presence replaces what stands behind EXISTS where the subquery does not ask about the outer row: the number of rows up to a
 // LIMIT of one, which says nothing of the row that goes when another one stays. It counts all rows, and shows 1 for any number of them.
 func Presence(op *bound.Op) *bound.Op {
-	return (&presence{done: map[*bound.Op]*bound.Op{}}).rewrite(op)
-}
-
-type presence struct{ done map[*bound.Op]*bound.Op }
-
-func (p *presence) rewrite(op *bound.Op) *bound.Op {
-	if out, ok := p.done[op]; ok {
-		return out
-	}
-	out, changed := *op, false
-	out.Children = slices.Clone(op.Children)
-	for i, c := range op.Children {
-		out.Children[i] = p.rewrite(c)
-		changed = changed || out.Children[i] != c
-	}
-	result := op
-	if changed {
-		result = &out
-	}
-	if asksForOne(result) {
-		count := *result
-		count.Children = result.Children[0].Children
+	return upwards(op, func(op *bound.Op) *bound.Op {
+		if !asksForOne(op) {
+			return op
+		}
+		count := *op
+		count.Children = op.Children[0].Children
 		n := bound.Ref(0)
 		n.Return = bound.Type{ID: "BIGINT"}
-		result = projection(&count, choice(number("0"), bound.CaseCheck{When: bound.Compare("COMPARE_GREATERTHAN", n, number("0")), Then: number("1")}))
-	}
-	p.done[op] = result
-	return result
+		return projection(&count, choice(number("0"), bound.CaseCheck{When: bound.Compare("COMPARE_GREATERTHAN", n, number("0")), Then: number("1")}))
+	})
 }
 
 // asksForOne recognises the number of rows of a LIMIT 1.
