@@ -19,7 +19,7 @@ func TestOtherFormsAreRefused(t *testing.T) {
 	s, err := store.Open(o)
 	require.NoError(t, err)
 	b := s.NewBatch()
-	b.SetMeta("host/form", []byte("2"))
+	b.SetMeta("host/form", []byte("3"))
 	require.NoError(t, s.Commit(b))
 	require.NoError(t, s.Close())
 	options := host.Options{DataDir: w.path(".streamform"), ProjectDir: w.dir, Definitions: w.kinds, Version: "test", Store: w.store}
@@ -28,7 +28,7 @@ func TestOtherFormsAreRefused(t *testing.T) {
 	s, err = store.Open(o)
 	require.NoError(t, err, "what was refused is closed")
 	b = s.NewBatch()
-	b.SetMeta("host/form", []byte("3"))
+	b.SetMeta("host/form", []byte("4"))
 	require.NoError(t, s.Commit(b))
 	require.NoError(t, s.Close())
 	w.open()

@@ -226,7 +226,7 @@ func Read(s *store.Store, v *store.View) (*Catalog, error) {
 }
 
 // keyedForm counts the forms that operators' keyed data has had. What was written in another one cannot be read.
-const keyedForm = "3"
+const keyedForm = "4"
 
 func checkForm(v *store.View) error {
 	form, _, err := v.Meta("host/form")

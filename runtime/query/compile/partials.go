@@ -23,6 +23,11 @@ func (a Aggregate) TypedPartials(input string) string {
 func (a Aggregate) NetPartials(came, gone string) string {
 	negated, sums := a.GroupNames(), a.GroupNames()
 	for i, p := range a.PartialNames() {
+		if a.Partials[i].Grows { // nothing to subtract
+			negated = append(negated, "NULL AS "+p)
+			sums = append(sums, fmt.Sprintf("coalesce(any_value(%[1]s), CAST(%[3]s AS %[2]s)) AS %[1]s", p, a.PartialTypes[i], a.Partials[i].Zero))
+			continue
+		}
 		negated = append(negated, "- "+p+" AS "+p)
 		sums = append(sums, fmt.Sprintf("CAST(sum(%s) AS %s) AS %s", p, a.PartialTypes[i], p))
 	}

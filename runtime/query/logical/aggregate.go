@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/partial"
-	"slices"
 	"strings"
 )
 
@@ -216,17 +215,43 @@ func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if apart != nil {
-		return s.split(apart)
+	if apart == nil {
+		return s.grouped(op, child, grouping{retracts: retracts})
+	}
+	g := grouping{}
+	if child, g.retracts, err = s.split(apart.Op.Children[0]); err != nil {
+		return nil, false, err
+	}
+	if !retracts {
+		g.growing = apart.Plain
+	}
+	return s.grouped(apart.Op, child, g)
+}
+
+// grouping says which of the rows of an aggregate's input may be taken back.
+type grouping struct {
+	retracts bool   // some
+	growing  []bool // by call: none that it is about; nil: that holds for no call
+}
+
+// grouped is an aggregate over an input that was split.
+func (s *splitter) grouped(op, child *bound.Op, g grouping) (*bound.Op, bool, error) {
+	in, err := Render(child)
+	if err != nil {
+		return nil, false, err
 	}
 	groups, err := in.scope().All(op.Groups)
 	if err != nil {
 		return nil, false, err
 	}
-	a := &Aggregate{Input: in.SQL, Groups: groups, groups: op.Groups, Retracts: retracts, Tree: child, Detail: detail(op)}
+	a := &Aggregate{Input: in.SQL, Groups: groups, groups: op.Groups, Retracts: g.retracts, Tree: child, Detail: detail(op)}
 	out, again, err := s.add(a, func(b *partial.Builder) error {
-		for _, e := range op.Expressions {
-			if err := b.Add(e, in.scope()); err != nil {
+		for i, e := range op.Expressions {
+			add := b.Add
+			if g.growing != nil && g.growing[i] {
+				add = b.Growing
+			}
+			if err := add(e, in.scope()); err != nil {
 				return err
 			}
 		}
@@ -234,7 +259,7 @@ func (s *splitter) aggregate(op *bound.Op) (*bound.Op, bool, error) {
 	})
 	var reason *bound.Unsupported
 	if errors.As(err, &reason) {
-		return s.recompute(op, child, retracts, reason)
+		return s.recompute(op, child, g.retracts, reason)
 	}
 	return out, again, err
 }
@@ -428,53 +453,11 @@ func keyWidth(id string, operators []Operator) int {
 	return 0
 }
 
-// groupingSets turns GROUPING SETS, ROLLUP and CUBE into the union of their sets, each an aggregate of its own.
+// groupingSets turns GROUPING SETS, ROLLUP and CUBE into the union of their sets.
 func (s *splitter) groupingSets(op *bound.Op) (*bound.Op, bool, error) {
-	child, retracts, err := s.split(op.Children[0])
+	child, _, err := s.split(op.Children[0])
 	if err != nil {
 		return nil, false, err
 	}
-	s.memo[child] = splitResult{op: child, retracts: retracts}
-	union := &bound.Op{Type: "LOGICAL_UNION", SetOpAll: true}
-	sets := op.GroupingSets
-	if len(sets) == 0 {
-		sets = [][]int{bound.Upto(len(op.Groups))}
-	}
-	for _, set := range sets {
-		arm := &bound.Op{Type: "LOGICAL_AGGREGATE_AND_GROUP_BY", Children: []*bound.Op{child}, Expressions: op.Expressions}
-		for _, g := range set {
-			arm.Groups = append(arm.Groups, op.Groups[g])
-		}
-		project := &bound.Op{Type: "LOGICAL_PROJECTION", Children: []*bound.Op{arm}}
-		for i, g := range op.Groups {
-			project.Expressions = append(project.Expressions, groupOrNull(g, i, set))
-		}
-		for i := range op.Expressions {
-			project.Expressions = append(project.Expressions, &bound.Expr{Class: "BOUND_REF", Index: len(set) + i})
-		}
-		for _, f := range op.GroupingFunctions {
-			project.Expressions = append(project.Expressions, groupingValue(f, set))
-		}
-		union.Children = append(union.Children, project)
-	}
-	return s.split(union)
-}
-
-func groupOrNull(g *bound.Expr, i int, set []int) *bound.Expr {
-	if at := slices.Index(set, i); at >= 0 {
-		return &bound.Expr{Class: "BOUND_REF", Index: at}
-	}
-	return partial.NullOf(g)
-}
-
-// groupingValue is GROUPING(…) for one set: a bit for each argument that is not in it, the last the lowest.
-func groupingValue(arguments, set []int) *bound.Expr {
-	n := 0
-	for _, a := range arguments {
-		n <<= 1
-		if !slices.Contains(set, a) {
-			n |= 1
-		}
-	}
-	return &bound.Expr{Class: "BOUND_CONSTANT", Value: &bound.Value{Type: bound.Type{ID: "BIGINT"}, Data: []byte(fmt.Sprint(n))}}
+	return s.split(partial.Sets(op, child))
 }

@@ -28,8 +28,14 @@ type distinctArg struct {
 // place is where a call's value comes from: argument and filter of a DISTINCT call, or a plain call.
 type place struct{ arg, filter, plain int }
 
+// Union is an aggregate over the union of rows and of distinct values.
+type Union struct {
+	Op    *bound.Op
+	Plain []bool // by call: it is about the rows, and not about values
+}
+
 // Apart returns the aggregate over the union; nil when it has no DISTINCT argument, or one that must see its rows.
-func Apart(op, child *bound.Op, scope bound.Scope, retracts bool) (*bound.Op, error) {
+func Apart(op, child *bound.Op, scope bound.Scope, retracts bool) (*Union, error) {
 	d := &distinctParts{op: op, child: child, retracts: retracts}
 	if ok, err := d.sort(scope); !ok || err != nil {
 		return nil, err
@@ -45,7 +51,11 @@ func Apart(op, child *bound.Op, scope bound.Scope, retracts bool) (*bound.Op, er
 	if len(union.Children) == 1 {
 		input = union.Children[0]
 	}
-	return &bound.Op{Type: "LOGICAL_AGGREGATE_AND_GROUP_BY", Children: []*bound.Op{input}, Groups: refs(op.Groups, 0), Expressions: d.calls()}, nil
+	out := &Union{Op: &bound.Op{Type: "LOGICAL_AGGREGATE_AND_GROUP_BY", Children: []*bound.Op{input}, Groups: refs(op.Groups, 0), Expressions: d.calls()}}
+	for _, p := range d.place {
+		out.Plain = append(out.Plain, p.arg < 0)
+	}
+	return out, nil
 }
 
 // sort tells DISTINCT calls from plain ones.
@@ -78,7 +88,7 @@ func (d *distinctParts) sort(scope bound.Scope) (bool, error) {
 	if len(d.args) == 0 {
 		return false, nil
 	}
-	b := NewBuilder(true)
+	b := NewBuilder(d.retracts)
 	for _, e := range d.plain {
 		if b.Add(e, scope) != nil {
 			return false, nil

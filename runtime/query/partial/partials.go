@@ -16,22 +16,25 @@ type Partial struct {
 	Kind  string // count, count_if, sum, variance, rows, or the name of the aggregate whose value it is
 	Form  string // what it is, without its type; empty until canonical forms are made
 	Arm   int    // of the input, which alone it is computed from
+	// Grows: the rows it is about are never taken back, though others of the input may be.
+	Grows bool
 
 	Of *bound.Expr // the call it was made for; nil: it counts all rows
 }
 
 // Builder collects the partials of one aggregate; equal ones are kept once.
 type Builder struct {
-	Retracts bool // rows may be taken back
 	Partials []Partial
 	Finals   []string // expressions over partials, by call
 	Types    []string // of the finals
+	retracts bool     // rows may be taken back
+	grows    bool     // but none that the call at hand is about
 	index    map[string]int
 }
 
 // NewBuilder starts with nothing.
 func NewBuilder(retracts bool) *Builder {
-	return &Builder{Retracts: retracts, index: map[string]int{}}
+	return &Builder{retracts: retracts, index: map[string]int{}}
 }
 
 // Partial adds what one call needs; equal ones are kept once.
@@ -40,6 +43,7 @@ func (b *Builder) Partial(p Partial) int {
 		return i
 	}
 	b.index[p.Expr] = len(b.Partials)
+	p.Grows = b.grows
 	b.Partials = append(b.Partials, p)
 	return len(b.Partials) - 1
 }
@@ -79,6 +83,14 @@ type call struct {
 	arg    string // type of the first argument, empty when there is none
 }
 
+// Growing is Add for a call about rows that are never taken back, though others of the input may be.
+func (b *Builder) Growing(e *bound.Expr, in bound.Scope) error {
+	retracts := b.retracts
+	b.retracts, b.grows = false, retracts
+	defer func() { b.retracts, b.grows = retracts, false }()
+	return b.Add(e, in)
+}
+
 // Add takes a call of an aggregate; *bound.Unsupported says why its rows are needed.
 func (b *Builder) Add(e *bound.Expr, in bound.Scope) error {
 	c, err := newCall(e, in)
@@ -93,7 +105,7 @@ func (b *Builder) Add(e *bound.Expr, in bound.Scope) error {
 		final, err = b.sum(c)
 	case e.Name == "avg":
 		final, err = b.avg(c)
-	case b.Retracts:
+	case b.retracts:
 		return bound.Unsupportedf(bound.ByRetraction, "%s over rows that may be taken back", e.Name)
 	default:
 		final, err = b.appendOnly(c)
@@ -162,7 +174,7 @@ func (b *Builder) count(c call) (string, error) {
 // countIf is NULL where there is no value, as a sum is.
 func (b *Builder) countIf(c call, text string) string {
 	n := Name(b.Partial(Partial{Kind: "count_if", Expr: text, Zero: "NULL", Merge: sumMerge(c.typ), Of: c.expr}))
-	if !b.Retracts {
+	if !b.retracts {
 		return n
 	}
 	return "CASE WHEN " + Name(b.nonNull(c)) + " > 0 THEN " + n + " END"
@@ -186,7 +198,7 @@ func (b *Builder) sum(c call) (string, error) {
 	if !exact(c.arg) && c.typ != "DOUBLE" {
 		return "", bound.Unsupportedf(bound.ByAggregate, "sum of %s", c.arg)
 	}
-	if b.Retracts && !exact(c.arg) {
+	if b.retracts && !exact(c.arg) {
 		return "", bound.Unsupportedf(bound.ByRetraction, "sum of %s over rows that may be taken back", c.arg)
 	}
 	s := b.Partial(total("CAST(sum("+c.args+")"+c.filter+" AS "+c.typ+")", c.typ, c.expr))
@@ -210,7 +222,7 @@ func (b *Builder) avg(c call) (string, error) {
 		sumType = fmt.Sprintf("DECIMAL(38,%d)", scale)
 		divisor = fmt.Sprintf("(%s * 1e%d)", divisor, scale)
 	case c.arg == "DOUBLE" || c.arg == "FLOAT":
-		if b.Retracts {
+		if b.retracts {
 			return "", bound.Unsupportedf(bound.ByRetraction, "avg of %s over rows that may be taken back", c.arg)
 		}
 		sumType = "DOUBLE"
