@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,7 +108,8 @@ func (k *reading) read(ctx context.Context, i int, f batch.File) error {
 	malformed := k.out.Malformed
 	err := k.readFormat(ctx, i, f)
 	var file *scan.FileError
-	if err == nil || ctx.Err() != nil {
+	var system *fs.PathError // says nothing about the content
+	if err == nil || ctx.Err() != nil || errors.As(err, &system) {
 		return err
 	}
 	if !errors.As(err, &file) && !duck.Unreadable(err.Error()) {

@@ -4,11 +4,22 @@ import "strings"
 
 // Unreadable recognises the messages of DuckDB's readers about records and files.
 func Unreadable(text string) bool {
-	if strings.Contains(text, "INTERNAL Error") || strings.Contains(text, "FATAL Error") {
+	if strings.Contains(text, "INTERNAL Error") || strings.Contains(text, "FATAL Error") || ofMachine(text) {
 		return false
 	}
 	for _, mark := range []string{"Invalid Input Error", "Conversion Error", "CSV Error", "JSON", "Parquet", "parquet", "IO Error", "No magic bytes", "Could not", "Invalid Error", "Serialization Error", "Out of Range", "gzip", "zstd", "ZSTD", "sniff"} {
-		if strings.Contains(text, mark) && !strings.Contains(text, "No space left") && !strings.Contains(text, "Permission Error") {
+		if strings.Contains(text, mark) {
+			return true
+		}
+	}
+	return false
+}
+
+// ofMachine recognises what says nothing about a file's content: the system did not give it, or took no more.
+func ofMachine(text string) bool {
+	for _, mark := range []string{"No space left", "Disk quota exceeded", "Permission", "Operation not permitted", "Input/output error", "Too many open files",
+		"Stale file handle", "Transport endpoint", "Host is down", "Connection timed out", "Read-only file system"} {
+		if strings.Contains(text, mark) {
 			return true
 		}
 	}
