@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	. "github.com/streamform/streamform/runtime/host/hosttest"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 )
@@ -12,15 +13,15 @@ import (
 // TestAnalyze reads what is pending, once, and tells exactly what every operator did.
 func TestAnalyze(t *testing.T) {
 	w := newWorld(t)
-	w.land("a.json", purchase("ann", 1))
-	w.shop()
-	w.backfill()
-	w.land("b.json", purchase("ann", 2), purchase("bob", 4), purchase("bob", -1))
+	w.Land("a.json", Purchase("ann", 1))
+	w.Shop()
+	w.Backfill()
+	w.Land("b.json", Purchase("ann", 2), Purchase("bob", 4), Purchase("bob", -1))
 	var all []job.Progress
 	analyze := func() {
 		t.Helper()
 		all = nil
-		require.NoError(t, w.host.Analyze(t.Context(), func(p job.Progress) { all = append(all, p) }))
+		require.NoError(t, w.Host.Analyze(t.Context(), func(p job.Progress) { all = append(all, p) }))
 	}
 	analyze()
 	require.Len(t, all, 1)
@@ -31,7 +32,7 @@ func TestAnalyze(t *testing.T) {
 	}
 	require.Equal(t, map[string][2]int64{"purchases/" + query.ScanID: {0, 3}, "valid/" + query.ResultID: {3, 2}, "totals/sf$op1": {3, 3}, "totals/" + query.ResultID: {3, 3}}, rows,
 		"the old and the new row of ann, and the new one of bob")
-	require.Equal(t, want("ann|3|2", "bob|3|2"), w.query("FROM totals"), "what was analyzed is committed")
+	require.Equal(t, Want("ann|3|2", "bob|3|2"), w.Query("FROM totals"), "what was analyzed is committed")
 	analyze()
 	require.Empty(t, all, "nothing was pending")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"github.com/zclconf/go-cty/cty"
 
+	. "github.com/streamform/streamform/runtime/host/hosttest"
 	"github.com/streamform/streamform/runtime/job"
 )
 
@@ -23,35 +24,35 @@ func TestCutsDoNotMatter(t *testing.T) {
 		t.Run(fmt.Sprint(files), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(files), 1))
 			w := newWorld(t)
-			w.purchases(1, limit(files))
-			w.put("stream.odd", 1, attributes{"sql": text("SELECT customer, v FROM purchases WHERE v % 2 = 1")})
-			w.put("view.grouped", 1, attributes{"sql": text(grouped)})
-			w.put("view.ranked", 1, attributes{"sql": text(ranked)})
-			w.put("view.overall", 1, attributes{"sql": text("SELECT sum(s) AS s, count(*) AS n FROM grouped")})
+			w.Purchases(1, limit(files))
+			w.Put("stream.odd", 1, Attributes{"sql": Text("SELECT customer, v FROM purchases WHERE v % 2 = 1")})
+			w.Put("view.grouped", 1, Attributes{"sql": Text(grouped)})
+			w.Put("view.ranked", 1, Attributes{"sql": Text(ranked)})
+			w.Put("view.overall", 1, Attributes{"sql": Text("SELECT sum(s) AS s, count(*) AS n FROM grouped")})
 			for _, from := range []string{"stream.odd", "view.grouped", "view.ranked", "view.overall"} {
 				_, name, _ := strings.Cut(from, ".")
-				w.put("sink.delta."+name, 1, attributes{"from": text(from), "path": text("lake/" + from)})
+				w.Put("sink.delta."+name, 1, Attributes{"from": Text(from), "path": Text("lake/" + from)})
 			}
-			w.backfill()
-			require.Equal(t, want("NULL|0"), w.query("FROM overall"), "an aggregate over nothing has a row")
+			w.Backfill()
+			require.Equal(t, Want("NULL|0"), w.Query("FROM overall"), "an aggregate over nothing has a row")
 			for i := range 7 {
 				var rows []string
 				for range rng.IntN(4) {
-					rows = append(rows, purchase(fmt.Sprint("c", rng.IntN(3)), rng.IntN(100)))
+					rows = append(rows, Purchase(fmt.Sprint("c", rng.IntN(3)), rng.IntN(100)))
 				}
-				w.land(fmt.Sprintf("%d.json", i), rows...)
+				w.Land(fmt.Sprintf("%d.json", i), rows...)
 			}
 			w.reports(func(p job.Progress) bool { return rng.IntN(3) == 0 })
-			w.reopen()
-			w.once()
-			w.once()
+			w.Reopen()
+			w.Once()
+			w.Once()
 			for from, sql := range map[string]string{"stream.odd": "SELECT customer, v FROM purchases WHERE v % 2 = 1", "view.grouped": grouped,
 				"view.ranked": ranked, "view.overall": "SELECT sum(s), count(*) FROM (" + grouped + ")"} {
 				_, name, _ := strings.Cut(from, ".")
-				expected := w.query(sql)
-				got, _ := w.table("lake/" + from)
+				expected := w.Query(sql)
+				got, _ := w.Table("lake/" + from)
 				require.Equal(t, expected, got, from)
-				require.Equal(t, expected, w.query("FROM "+name), from)
+				require.Equal(t, expected, w.Query("FROM "+name), from)
 			}
 		})
 	}
@@ -59,16 +60,16 @@ func TestCutsDoNotMatter(t *testing.T) {
 
 func TestProgressIsOneObjectForEachEpoch(t *testing.T) {
 	w := newWorld(t)
-	w.purchases(1, limit(2))
-	w.put("view.totals", 1, attributes{"sql": text(totals)})
-	w.put("sink.delta.totals", 1, attributes{"from": text("view.totals"), "path": text("lake")})
-	w.backfill()
-	require.NoError(t, w.host.Close())
-	w.now = func() time.Time { return time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC) }
-	w.open()
-	w.land("a.json", purchase("ann", 1), `{"v"`)
-	w.land("b.json", purchase("ann", 2), purchase("bob", 4))
-	w.land("c.json", purchase("bob", 8))
+	w.Purchases(1, limit(2))
+	w.Put("view.totals", 1, Attributes{"sql": Text(totals)})
+	w.Put("sink.delta.totals", 1, Attributes{"from": Text("view.totals"), "path": Text("lake")})
+	w.Backfill()
+	require.NoError(t, w.Host.Close())
+	w.Now = func() time.Time { return time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC) }
+	w.Open()
+	w.Land("a.json", Purchase("ann", 1), `{"v"`)
+	w.Land("b.json", Purchase("ann", 2), Purchase("bob", 4))
+	w.Land("c.json", Purchase("bob", 8))
 	all := w.reports(nil)
 	require.Len(t, all, 2)
 	data, err := json.Marshal(all[0])
@@ -88,8 +89,8 @@ func TestProgressIsOneObjectForEachEpoch(t *testing.T) {
 	require.Equal(t, all[0].ID, all[1].ID)
 	require.Equal(t, all[0].RunID, all[1].RunID)
 	require.Nil(t, all[1].Streamform.WaitReason)
-	w.reopen()
-	w.land("d.json", purchase("bob", 16))
+	w.Reopen()
+	w.Land("d.json", Purchase("bob", 16))
 	again := w.reports(nil)
 	require.Equal(t, all[0].ID, again[0].ID, "stays over restarts")
 	require.NotEqual(t, all[0].RunID, again[0].RunID)
@@ -100,14 +101,14 @@ func TestSourceWithManyFilesIsFollowedCheaply(t *testing.T) {
 	w := newWorld(t)
 	const n = 3000
 	for i := range n {
-		w.land(fmt.Sprintf("%05d.json", i), purchase("ann", 1))
+		w.Land(fmt.Sprintf("%05d.json", i), Purchase("ann", 1))
 	}
-	w.purchases(1, attributes{"max_files_per_epoch": cty.NumberIntVal(n)})
-	w.put("view.totals", 1, attributes{"sql": text(totals)})
-	s := w.backfill()
+	w.Purchases(1, Attributes{"max_files_per_epoch": cty.NumberIntVal(n)})
+	w.Put("view.totals", 1, Attributes{"sql": Text(totals)})
+	s := w.Backfill()
 	require.EqualValues(t, n, s.Sources[0].Files)
-	require.Equal(t, want(fmt.Sprintf("ann|%d|%d", n, n)), w.query("FROM totals"))
-	require.Equal(t, want(fmt.Sprintf("%d|1|%d", n, n)), w.query("SELECT count(*), min(ordinal), max(ordinal) FROM purchases.files"))
+	require.Equal(t, Want(fmt.Sprintf("ann|%d|%d", n, n)), w.Query("FROM totals"))
+	require.Equal(t, Want(fmt.Sprintf("%d|1|%d", n, n)), w.Query("SELECT count(*), min(ordinal), max(ordinal) FROM purchases.files"))
 }
 
 // An epoch that was committed and not reported, as its delivery failed or the process was killed, is reported by the next run:
@@ -116,28 +117,27 @@ func TestLostProgressIsReportedOnce(t *testing.T) {
 	for name, restarts := range map[string]int{"once": 1, "twice": 2} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.land("a.json", purchase("ann", 1))
-			w.shop()
-			w.backfill()
-			fails := 4 * restarts
-			w.shake(&fails, false)
-			w.land("b.json", purchase("ann", 2), purchase("bob", 4))
-			w.land("c.json", purchase("cy", 3))
+			w.Land("a.json", Purchase("ann", 1))
+			w.Shop()
+			w.Backfill()
+			w.Shake(&Fault{Times: 4 * restarts})
+			w.Land("b.json", Purchase("ann", 2), Purchase("bob", 4))
+			w.Land("c.json", Purchase("cy", 3))
 			var rows, files int64
 			epochs := map[int64]int{}
 			for {
-				err := w.host.Run(t.Context(), true, func(p job.Progress) {
+				err := w.Host.Run(t.Context(), true, func(p job.Progress) {
 					rows += p.NumInputRows
 					files += p.Sources[0].Files
 					epochs[p.BatchID]++
 				})
-				w.reopen()
+				w.Reopen()
 				if err == nil {
 					break
 				}
-				require.ErrorIs(t, err, errUnreachable)
+				require.ErrorIs(t, err, ErrUnreachable)
 			}
-			require.NoError(t, w.host.Run(t.Context(), true, func(job.Progress) { require.Fail(t, "everything was reported") }))
+			require.NoError(t, w.Host.Run(t.Context(), true, func(job.Progress) { require.Fail(t, "everything was reported") }))
 			require.EqualValues(t, 3, rows)
 			require.EqualValues(t, 2, files)
 			require.Equal(t, map[int64]int{2: 1, 3: 1}, epochs)

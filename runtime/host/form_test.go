@@ -12,17 +12,17 @@ import (
 // TestOtherFormsAreRefused: keyed data of another form is not read as if it were of this one.
 func TestOtherFormsAreRefused(t *testing.T) {
 	w := running(t)
-	w.reopen()
-	require.NoError(t, w.host.Close())
-	o := w.store
-	o.Dir = w.path(".streamform", "store")
+	w.Reopen()
+	require.NoError(t, w.Host.Close())
+	o := w.Store
+	o.Dir = w.Path(".streamform", "store")
 	s, err := store.Open(o)
 	require.NoError(t, err)
 	b := s.NewBatch()
 	b.SetMeta("host/form", []byte("3"))
 	require.NoError(t, s.Commit(b))
 	require.NoError(t, s.Close())
-	options := host.Options{DataDir: w.path(".streamform"), ProjectDir: w.dir, Definitions: w.kinds, Version: "test", Store: w.store}
+	options := host.Options{DataDir: w.Path(".streamform"), ProjectDir: w.Dir, Definitions: w.Kinds, Version: "test", Store: w.Store}
 	_, err = host.Open(t.Context(), options)
 	require.ErrorContains(t, err, "written by another build")
 	s, err = store.Open(o)
@@ -31,5 +31,5 @@ func TestOtherFormsAreRefused(t *testing.T) {
 	b.SetMeta("host/form", []byte("4"))
 	require.NoError(t, s.Commit(b))
 	require.NoError(t, s.Close())
-	w.open()
+	w.Open()
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
+	. "github.com/streamform/streamform/runtime/host/hosttest"
 	"github.com/streamform/streamform/runtime/query/evolve"
 )
 
@@ -76,16 +77,16 @@ func (l *life) edit(view string) {
 	l.number[view]++
 	sql := fmt.Sprintf(l.definition[view], upstream[view])
 	if l.rng.IntN(3) > 0 && l.number[view] > 1 {
-		e := l.world.edit("view."+view, l.number[view], sql)
+		e := l.Edit("view."+view, l.number[view], sql)
 		l.evolution = &e
 		return
 	}
 	l.evolution = nil
-	attrs := attributes{"sql": text(sql)}
-	for name, v := range l.keeping {
+	attrs := Attributes{"sql": Text(sql)}
+	for name, v := range l.Keeping {
 		attrs[name] = v
 	}
-	l.put("view."+view, l.number[view], attrs)
+	l.Put("view."+view, l.number[view], attrs)
 }
 
 // goBack rolls a view back, and what was replaced with it.
@@ -97,45 +98,45 @@ func (l *life) goBack(name string) {
 		var value struct {
 			SQL string `json:"sql"`
 		}
-		require.NoError(l.t, json.Unmarshal(r.Value, &value))
+		require.NoError(l.T, json.Unmarshal(r.Value, &value))
 		view := r.Addr.Name
 		l.definition[view] = strings.Replace(value.SQL, "FROM "+upstream[view], "FROM %s", 1)
-		l.resource("view."+view, l.number[view], attributes{"sql": text(value.SQL)})
+		l.Resource("view."+view, l.number[view], Attributes{"sql": Text(value.SQL)})
 	}
 }
 
 // anew deletes a view and its table, and has others in their places.
 func (l *life) anew(view string) {
-	require.NoError(l.t, l.host.Delete(l.t.Context(), address(l.t, "sink.delta."+view)))
-	require.NoError(l.t, l.host.Delete(l.t.Context(), address(l.t, "view."+view)))
-	require.NoError(l.t, os.RemoveAll(l.path("lake", view)))
+	require.NoError(l.T, l.Host.Delete(l.T.Context(), Address(l.T, "sink.delta."+view)))
+	require.NoError(l.T, l.Host.Delete(l.T.Context(), Address(l.T, "view."+view)))
+	require.NoError(l.T, os.RemoveAll(l.Path("lake", view)))
 	l.number[view] = 0
 	l.edit(view)
-	l.put("sink.delta."+view, 1, attributes{"from": text("view." + view), "path": text("lake/" + view)})
-	l.backfill()
+	l.Put("sink.delta."+view, 1, Attributes{"from": Text("view." + view), "path": Text("lake/" + view)})
+	l.Backfill()
 }
 
 // cutOver carries edits out. Whatever they are, and however they build on each other: each table changes with one commit, which holds what differs
 // and nothing else; and what one edit alone takes over is what was foreseen.
 func (l *life) cutOver(what string, columns map[string]batch.Schema, edited []string) {
-	l.t.Helper()
+	l.T.Helper()
 	before, versions := map[string][]string{}, map[string]int64{}
 	for view := range editable {
-		before[view], versions[view] = l.table("lake/" + view)
+		before[view], versions[view] = l.Table("lake/" + view)
 	}
-	s := l.backfill()
+	s := l.Backfill()
 	for view := range editable {
-		after, version := l.table("lake/" + view)
+		after, version := l.Table("lake/" + view)
 		differ := int64(len(lacking(before[view], after)) + len(lacking(after, before[view])))
-		if !slices.Equal(columns[view], l.programs[address(l.t, "view."+view)].Columns) { // a table that cannot take them in is written anew
+		if !slices.Equal(columns[view], l.Programs[Address(l.T, "view."+view)].Columns) { // a table that cannot take them in is written anew
 			differ = int64(len(before[view]) + len(after))
 		}
-		require.Equal(l.t, differ, given(s)[view], "%s: rows given to the table of %s", what, view)
-		require.LessOrEqual(l.t, version-versions[view], int64(1), "%s: commits to the table of %s", what, view)
+		require.Equal(l.T, differ, given(s)[view], "%s: rows given to the table of %s", what, view)
+		require.LessOrEqual(l.T, version-versions[view], int64(1), "%s: commits to the table of %s", what, view)
 	}
 	for _, r := range s.Relations {
 		if len(edited) == 1 && r.Addr.Name == edited[0] && l.evolution != nil && l.evolution.Carry != nil {
-			require.Equal(l.t, l.evolution.Class, r.Class, what)
+			require.Equal(l.T, l.evolution.Class, r.Class, what)
 		}
 	}
 }
@@ -155,12 +156,12 @@ func lacking(from, rows []string) (out []string) {
 }
 
 func (l *life) check(what string) {
-	l.t.Helper()
+	l.T.Helper()
 	for view := range editable {
-		rows := l.query("FROM " + view)
-		require.Equal(l.t, l.query(l.batch(view)), rows, "%s: %s", what, view)
-		if table, version := l.table("lake/" + view); version >= 0 || len(rows) > 0 { // no table before the first row
-			require.Equal(l.t, rows, table, "%s: the table of %s", what, view)
+		rows := l.Query("FROM " + view)
+		require.Equal(l.T, l.Query(l.batch(view)), rows, "%s: %s", what, view)
+		if table, version := l.Table("lake/" + view); version >= 0 || len(rows) > 0 { // no table before the first row
+			require.Equal(l.T, rows, table, "%s: the table of %s", what, view)
 		}
 	}
 }
@@ -171,28 +172,28 @@ func TestRandomLives(t *testing.T) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			l := &life{world: newWorld(t), rng: rand.New(rand.NewPCG(seed, 1)), number: map[string]int64{}, definition: map[string]string{}}
 			if seed%2 == 1 {
-				l.keeping = attributes{"rollback_window": text("24h")}
+				l.Keeping = Attributes{"rollback_window": Text("24h")}
 			}
-			l.land("0.json", purchase("ann", 1), purchase("bob", 5))
-			l.purchases(1, nil)
+			l.Land("0.json", Purchase("ann", 1), Purchase("bob", 5))
+			l.Purchases(1, nil)
 			for _, view := range chained() {
 				l.edit(view)
-				l.put("sink.delta."+view, 1, attributes{"from": text("view." + view), "path": text("lake/" + view)})
+				l.Put("sink.delta."+view, 1, Attributes{"from": Text("view." + view), "path": Text("lake/" + view)})
 			}
-			l.backfill()
+			l.Backfill()
 			l.check("first")
 			for step := range 9 {
 				what := fmt.Sprintf("step %d", step)
 				switch l.rng.IntN(6) {
 				case 0:
-					l.reopen()
+					l.Reopen()
 					fallthrough
 				case 1:
-					l.land(fmt.Sprintf("%d.json", step+1), purchase(string('a'+rune(l.rng.IntN(4))), l.rng.IntN(9)-2), purchase("ann", l.rng.IntN(5)))
-					l.once()
+					l.Land(fmt.Sprintf("%d.json", step+1), Purchase(string('a'+rune(l.rng.IntN(4))), l.rng.IntN(9)-2), Purchase("ann", l.rng.IntN(5)))
+					l.Once()
 				case 2:
 					view := []string{"view.totals", "view.twin"}[l.rng.IntN(2)]
-					if f := l.facts().Resources[address(t, view)]; len(f.Former) > 0 {
+					if f := l.Facts().Resources[Address(t, view)]; len(f.Former) > 0 {
 						what += ", rollback of " + view
 						l.goBack(view)
 					}
@@ -204,7 +205,7 @@ func TestRandomLives(t *testing.T) {
 					var edited []string
 					columns := map[string]batch.Schema{}
 					for _, view := range chained() {
-						columns[view] = l.programs[address(t, "view."+view)].Columns
+						columns[view] = l.Programs[Address(t, "view."+view)].Columns
 						if l.rng.IntN(2) == 0 {
 							l.edit(view)
 							edited = append(edited, view)

@@ -6,16 +6,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	. "github.com/streamform/streamform/runtime/host/hosttest"
 	"github.com/streamform/streamform/runtime/job"
 )
 
 // shared counts the operators of a view that hold something, and those that it has together with others.
 func (w *world) shared(view string) (all, some int, with []string) {
-	w.t.Helper()
-	got, err := w.host.Remembered()
-	require.NoError(w.t, err)
+	w.T.Helper()
+	got, err := w.Host.Remembered()
+	require.NoError(w.T, err)
 	seen := map[string]bool{}
-	for _, size := range got[address(w.t, "view."+view)].Operators {
+	for _, size := range got[Address(w.T, "view."+view)].Operators {
 		all++
 		if len(size.Shared) > 0 {
 			some++
@@ -27,7 +28,7 @@ func (w *world) shared(view string) (all, some int, with []string) {
 			}
 		}
 	}
-	return all, some, want(with...)
+	return all, some, Want(with...)
 }
 
 // computed counts, by view, the operators that keep something and did so in an epoch.
@@ -70,40 +71,40 @@ func TestViewsShareOperators(t *testing.T) {
 		for _, together := range []bool{true, false} {
 			t.Run(map[bool]string{true: name + ", together", false: name + ", one by one"}[together], func(t *testing.T) {
 				w := newWorld(t)
-				w.land("a.json", purchase("ann", 1), purchase("bob", 2), purchase("cy", 2))
-				w.land("b.json", purchase("ann", 4))
-				w.purchases(1, limit(1))
+				w.Land("a.json", Purchase("ann", 1), Purchase("bob", 2), Purchase("cy", 2))
+				w.Land("b.json", Purchase("ann", 4))
+				w.Purchases(1, limit(1))
 				check := func(view, sql string) {
 					t.Helper()
-					require.Equal(t, w.query(sql), w.query("FROM "+view), view)
-					rows, _ := w.table("lake/" + view)
-					require.Equal(t, w.query(sql), rows, "the table of %s", view)
+					require.Equal(t, w.Query(sql), w.Query("FROM "+view), view)
+					rows, _ := w.Table("lake/" + view)
+					require.Equal(t, w.Query(sql), rows, "the table of %s", view)
 				}
 				put := func(view, sql string) {
-					w.put("view."+view, 1, attributes{"sql": text(sql)})
-					w.put("sink.delta."+view, 1, attributes{"from": text("view." + view), "path": text("lake/" + view)})
+					w.Put("view."+view, 1, Attributes{"sql": Text(sql)})
+					w.Put("sink.delta."+view, 1, Attributes{"from": Text("view." + view), "path": Text("lake/" + view)})
 				}
 				put("one", c.first)
 				if !together {
-					w.backfill()
+					w.Backfill()
 				}
 				put("two", c.second)
-				w.backfill()
+				w.Backfill()
 				check("one", c.first)
 				check("two", c.second)
 				all, some, _ := w.shared("two")
 				require.Equal(t, []int{c.all, c.some}, []int{all, some})
-				w.reopen()
-				w.land("c.json", purchase("bob", 5), purchase("dee", 1))
+				w.Reopen()
+				w.Land("c.json", Purchase("bob", 5), Purchase("dee", 1))
 				p := w.reports(nil)
 				require.Len(t, p, 1)
 				require.Equal(t, c.all-c.some, computed(p[0])["view.two"], "what is shared is computed once")
 				check("one", c.first)
 				check("two", c.second)
-				require.NoError(t, w.host.Delete(t.Context(), address(t, "sink.delta.one")))
-				require.NoError(t, w.host.Delete(t.Context(), address(t, "view.one")))
-				w.land("d.json", purchase("bob", 9), purchase("ann", 1))
-				w.once()
+				require.NoError(t, w.Host.Delete(t.Context(), Address(t, "sink.delta.one")))
+				require.NoError(t, w.Host.Delete(t.Context(), Address(t, "view.one")))
+				w.Land("d.json", Purchase("bob", 9), Purchase("ann", 1))
+				w.Once()
 				check("two", c.second)
 				_, some, _ = w.shared("two")
 				require.Zero(t, some)
@@ -115,31 +116,31 @@ func TestViewsShareOperators(t *testing.T) {
 // A view all of whose operators others have reads nothing again: what was read may be gone.
 func TestSharedOperatorsReadNothing(t *testing.T) {
 	w := newWorld(t)
-	w.land("a.json", purchase("ann", 1), purchase("bob", 2))
-	w.land("b.json", purchase("ann", 4))
-	w.purchases(1, nil)
-	w.put("view.one", 1, attributes{"sql": text(perCustomer)})
-	w.backfill()
-	w.gone()
-	w.put("view.two", 1, attributes{"sql": text("SELECT n, count(*) AS customers FROM (" + perCustomer + ") GROUP BY n")})
-	w.put("view.three", 1, attributes{"sql": text("SELECT customer, total FROM (" + perCustomer + ") WHERE total > 2")})
-	w.put("sink.delta.two", 1, attributes{"from": text("view.two"), "path": text("lake/two")})
-	s := w.backfill()
+	w.Land("a.json", Purchase("ann", 1), Purchase("bob", 2))
+	w.Land("b.json", Purchase("ann", 4))
+	w.Purchases(1, nil)
+	w.Put("view.one", 1, Attributes{"sql": Text(perCustomer)})
+	w.Backfill()
+	w.Gone()
+	w.Put("view.two", 1, Attributes{"sql": Text("SELECT n, count(*) AS customers FROM (" + perCustomer + ") GROUP BY n")})
+	w.Put("view.three", 1, Attributes{"sql": Text("SELECT customer, total FROM (" + perCustomer + ") WHERE total > 2")})
+	w.Put("sink.delta.two", 1, Attributes{"from": Text("view.two"), "path": Text("lake/two")})
+	s := w.Backfill()
 	for _, source := range s.Sources {
 		require.Zero(t, source.Rows, "%+v", source)
 	}
-	require.Equal(t, want("1|1", "2|1"), w.query("FROM two"))
-	require.Equal(t, want("ann|5"), w.query("FROM three"))
-	rows, _ := w.table("lake/two")
-	require.Equal(t, want("1|1", "2|1"), rows)
-	require.EqualValues(t, 2, w.facts().Resources[address(t, "view.two")].Rows)
-	require.EqualValues(t, 1, w.facts().Resources[address(t, "view.three")].Rows)
+	require.Equal(t, Want("1|1", "2|1"), w.Query("FROM two"))
+	require.Equal(t, Want("ann|5"), w.Query("FROM three"))
+	rows, _ := w.Table("lake/two")
+	require.Equal(t, Want("1|1", "2|1"), rows)
+	require.EqualValues(t, 2, w.Facts().Resources[Address(t, "view.two")].Rows)
+	require.EqualValues(t, 1, w.Facts().Resources[Address(t, "view.three")].Rows)
 	_, _, with := w.shared("two")
-	require.Equal(t, want("one", "three"), with)
-	w.land("c.json", purchase("bob", 7), purchase("cy", 1))
-	w.once()
-	require.Equal(t, want("1|1", "2|2"), w.query("FROM two"))
-	require.Equal(t, want("ann|5", "bob|9"), w.query("FROM three"))
+	require.Equal(t, Want("one", "three"), with)
+	w.Land("c.json", Purchase("bob", 7), Purchase("cy", 1))
+	w.Once()
+	require.Equal(t, Want("1|1", "2|2"), w.Query("FROM two"))
+	require.Equal(t, Want("ann|5", "bob|9"), w.Query("FROM three"))
 }
 
 // An edit that leaves what is shared takes nothing from the others; one that comes to it takes it over.
@@ -148,44 +149,44 @@ func TestEditsOfSharedOperators(t *testing.T) {
 		t.Run("window "+window, func(t *testing.T) {
 			w := newWorld(t)
 			if window != "" {
-				w.keeping = attributes{"rollback_window": text(window)}
+				w.Keeping = Attributes{"rollback_window": Text(window)}
 			}
-			w.land("a.json", purchase("ann", 1), purchase("bob", 2))
-			w.purchases(1, nil)
-			w.put("view.one", 1, attributes{"sql": text(perCustomer)})
-			w.put("view.two", 1, attributes{"sql": text(perCustomer)})
-			w.backfill()
+			w.Land("a.json", Purchase("ann", 1), Purchase("bob", 2))
+			w.Purchases(1, nil)
+			w.Put("view.one", 1, Attributes{"sql": Text(perCustomer)})
+			w.Put("view.two", 1, Attributes{"sql": Text(perCustomer)})
+			w.Backfill()
 			check := func(one, two []string, shared int) {
 				t.Helper()
-				require.Equal(t, one, w.query("FROM one"))
-				require.Equal(t, two, w.query("FROM two"))
+				require.Equal(t, one, w.Query("FROM one"))
+				require.Equal(t, two, w.Query("FROM two"))
 				_, some, _ := w.shared("two")
 				require.Equal(t, shared, some)
 			}
-			check(want("ann|1|1", "bob|2|1"), want("ann|1|1", "bob|2|1"), 1)
-			require.NotNil(t, w.edit("view.two", 2, perCustomer+" HAVING count(*) > 1").Carry)
-			w.backfill()
-			check(want("ann|1|1", "bob|2|1"), []string{}, 1)
-			w.land("b.json", purchase("ann", 4))
-			w.once()
-			check(want("ann|5|2", "bob|2|1"), want("ann|5|2"), 1)
-			require.NotNil(t, w.edit("view.two", 3, "SELECT count(*) AS n FROM purchases").Carry)
-			w.backfill()
-			check(want("ann|5|2", "bob|2|1"), want("3"), 0)
-			w.land("c.json", purchase("bob", 1))
-			w.once()
-			check(want("ann|5|2", "bob|3|2"), want("4"), 0)
-			w.reopen()
-			w.gone()
-			require.Nil(t, w.edit("view.two", 4, perCustomer).Carry)
-			w.backfill()
-			check(want("ann|5|2", "bob|3|2"), want("ann|5|2", "bob|3|2"), 1)
+			check(Want("ann|1|1", "bob|2|1"), Want("ann|1|1", "bob|2|1"), 1)
+			require.NotNil(t, w.Edit("view.two", 2, perCustomer+" HAVING count(*) > 1").Carry)
+			w.Backfill()
+			check(Want("ann|1|1", "bob|2|1"), []string{}, 1)
+			w.Land("b.json", Purchase("ann", 4))
+			w.Once()
+			check(Want("ann|5|2", "bob|2|1"), Want("ann|5|2"), 1)
+			require.NotNil(t, w.Edit("view.two", 3, "SELECT count(*) AS n FROM purchases").Carry)
+			w.Backfill()
+			check(Want("ann|5|2", "bob|2|1"), Want("3"), 0)
+			w.Land("c.json", Purchase("bob", 1))
+			w.Once()
+			check(Want("ann|5|2", "bob|3|2"), Want("4"), 0)
+			w.Reopen()
+			w.Gone()
+			require.Nil(t, w.Edit("view.two", 4, perCustomer).Carry)
+			w.Backfill()
+			check(Want("ann|5|2", "bob|3|2"), Want("ann|5|2", "bob|3|2"), 1)
 			if window == "" {
 				return
 			}
-			for _, rows := range [][]string{want("4"), want("ann|5|2", "bob|3|2")} {
+			for _, rows := range [][]string{Want("4"), Want("ann|5|2", "bob|3|2")} {
 				w.rollback("view.two")
-				check(want("ann|5|2", "bob|3|2"), rows, 0)
+				check(Want("ann|5|2", "bob|3|2"), rows, 0)
 			}
 		})
 	}
@@ -197,32 +198,32 @@ func TestPowerCutsWhileSharing(t *testing.T) {
 	for name, serves := range map[string]bool{"one by one": true, "together": false} {
 		t.Run(name, func(t *testing.T) {
 			w, c := crashable(t)
-			w.land("a.json", purchase("ann", 1), purchase("bob", 2))
-			w.land("b.json", purchase("ann", 4))
-			w.purchases(1, limit(1))
-			w.put("view.one", 1, attributes{"sql": text(perCustomer)})
+			w.Land("a.json", Purchase("ann", 1), Purchase("bob", 2))
+			w.Land("b.json", Purchase("ann", 4))
+			w.Purchases(1, limit(1))
+			w.Put("view.one", 1, Attributes{"sql": Text(perCustomer)})
 			if serves {
-				w.backfill()
+				w.Backfill()
 			}
-			w.put("view.two", 1, attributes{"sql": text(counted)})
-			w.put("sink.delta.two", 1, attributes{"from": text("view.two"), "path": text("lake/two")})
-			for i, m := range c.shoot(func() { w.backfill() }, crashes) {
-				w.cut(m)
+			w.Put("view.two", 1, Attributes{"sql": Text(counted)})
+			w.Put("sink.delta.two", 1, Attributes{"from": Text("view.two"), "path": Text("lake/two")})
+			for i, m := range c.Shoot(func() { w.Backfill() }, crashes) {
+				w.Cut(m)
 				if i%2 == 0 { // what serves goes on before the build does
-					w.land("c.json", purchase("cy", 3))
-					w.once()
+					w.Land("c.json", Purchase("cy", 3))
+					w.Once()
 				}
-				w.backfill()
-				w.land("d.json", purchase("ann", 2), purchase("bob", 1))
-				w.once()
-				require.Equal(t, w.query(perCustomer), w.query("FROM one"), "cut %d", i)
-				require.Equal(t, w.query(counted), w.query("FROM two"), "cut %d", i)
-				rows, _ := w.table("lake/two")
-				require.Equal(t, w.query(counted), rows, "cut %d", i)
+				w.Backfill()
+				w.Land("d.json", Purchase("ann", 2), Purchase("bob", 1))
+				w.Once()
+				require.Equal(t, w.Query(perCustomer), w.Query("FROM one"), "cut %d", i)
+				require.Equal(t, w.Query(counted), w.Query("FROM two"), "cut %d", i)
+				rows, _ := w.Table("lake/two")
+				require.Equal(t, w.Query(counted), rows, "cut %d", i)
 				_, some, _ := w.shared("two")
 				require.Equal(t, 1, some, "cut %d", i)
 				for _, name := range []string{"c.json", "d.json"} {
-					require.NoError(t, os.RemoveAll(w.path("landing", name)))
+					require.NoError(t, os.RemoveAll(w.Path("landing", name)))
 				}
 			}
 		})

@@ -25,6 +25,7 @@ type CutOver struct {
 	Sinks     []Sink
 	Ends      map[string]int64
 	// Given is told of sinks that were given the rows of a view whole, Report of what was read of sources for sinks; nil: nobody listens.
+	// They are told once, when the cut-over is decided.
 	Given  func(sink addr.Resource, rows int64)
 	Report func(ReplayProgress)
 	// Save adds to the commit what makes the new generations live.
@@ -46,7 +47,9 @@ type Handover struct {
 
 // CutOver stages what sinks are given and commits. Deliver must follow.
 func (j *Job) CutOver(ctx context.Context, c CutOver) error {
-	return j.persist(ctx, func(ctx context.Context) error {
+	var tell []func()
+	err := j.persist(ctx, func(ctx context.Context) error {
+		tell = nil
 		o, err := j.exchange(ctx, c)
 		if err != nil {
 			return err
@@ -55,20 +58,38 @@ func (j *Job) CutOver(ctx context.Context, c CutOver) error {
 		if err != nil {
 			return err
 		}
+		tell = append(tell, func() { j.reportReplay(all, c.Report) })
 		o.parcels = append(o.parcels, all.parcels...)
 		if err := j.handOverNothing(ctx, o, c); err != nil {
 			return err
 		}
 		for _, h := range c.Views {
-			if err := j.handOver(ctx, o, h, c.Given); err != nil {
+			rows, err := j.handOver(ctx, o, h)
+			if err != nil {
 				return err
 			}
+			tell = append(tell, func() { c.given(h, rows) })
 		}
 		if len(o.parcels) == 0 && len(o.relations) == 0 {
 			o.epoch = j.epoch // nothing is given to anybody: no epoch passes
 		}
 		return j.commit(o, c.Save)
 	})
+	if err != nil {
+		return err
+	}
+	for _, t := range tell {
+		t()
+	}
+	return nil
+}
+
+func (c CutOver) given(h Handover, rows int64) {
+	for _, s := range h.Sinks {
+		if c.Given != nil {
+			c.Given(s.Addr, rows)
+		}
+	}
 }
 
 // exchange computes what the live relations and sinks receive.
@@ -96,22 +117,17 @@ func (j *Job) whole(ctx context.Context, c CutOver) (*outcome, error) {
 		}
 		s.intakes = append(s.intakes, in)
 	}
-	o, err := j.compute(ctx, s)
-	if err == nil {
-		j.reportReplay(o, c.Report)
-	}
-	return o, err
+	return j.compute(ctx, s)
 }
 
-func (j *Job) handOver(ctx context.Context, o *outcome, h Handover, given func(addr.Resource, int64)) error {
+// handOver stages a view's rows for its sinks, and returns how many these are.
+func (j *Job) handOver(ctx context.Context, o *outcome, h Handover) (rows int64, err error) {
 	view := j.Store.View()
 	defer view.Close()
 	held := query.Held{Relation: h.Relation.Addr.Name, Program: h.Relation.Program, Memory: memory(view, h.Relation, false)}
-	err := j.Engine.Load(ctx, held, func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
+	err = j.Engine.Load(ctx, held, func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
+		rows = counts.Inserted
 		for _, s := range h.Sinks {
-			if given != nil {
-				given(s.Addr, counts.Inserted)
-			}
 			if counts.Inserted == 0 && !s.Overwrite {
 				continue
 			}
@@ -124,9 +140,9 @@ func (j *Job) handOver(ctx context.Context, o *outcome, h Handover, given func(a
 		return nil
 	})
 	if err != nil {
-		return j.failure(h.Relation.Addr.String(), fmt.Errorf("handing over %s: %w", h.Relation.Addr, err))
+		return 0, j.failure(h.Relation.Addr.String(), fmt.Errorf("handing over %s: %w", h.Relation.Addr, err))
 	}
-	return nil
+	return rows, nil
 }
 
 // handOverNothing takes away the content of sinks whose stream turned out to be empty: the engine delivers no empty changes.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 )
 
 // Disk is a file system in memory of which a copy can be taken as a power cut would leave it,
@@ -39,3 +40,26 @@ func (d *Disk) Crash(cfg vfs.CrashCloneCfg) *vfs.MemFS {
 	defer d.mu.Unlock()
 	return d.MemFS.CrashClone(cfg)
 }
+
+// Before is the disk with a function that is called before each write. Its error is the write's.
+func (d *Disk) Before(write func() error) vfs.FS { return errorfs.Wrap(d, watcher(write)) }
+
+type watcher func() error
+
+func (w watcher) MaybeError(op errorfs.Op) error {
+	if op.Kind.ReadOrWrite() != errorfs.OpIsWrite {
+		return nil
+	}
+	return w()
+}
+
+func (watcher) String() string { return "watcher" }
+
+// Remains are what a power cut leaves.
+type Remains struct{ disk *vfs.MemFS }
+
+// Cut returns what a power cut now would leave: what was synced, and nothing else.
+func (d *Disk) Cut() Remains { return Remains{d.Crash(vfs.CrashCloneCfg{})} }
+
+// Disk is a disk to go on with. What is written to it does not change the remains.
+func (r Remains) Disk() vfs.FS { return r.disk.CrashClone(vfs.CrashCloneCfg{}) }
