@@ -79,7 +79,7 @@ func regressions() []regression {
 			epochs: small(`"2026-03-01 09:30:00"`, `"2026-03-02 08:45:00"`, `"2026-03-01 08:15:00"`),
 			views:  []view{{"b", latest}, {"v", `SELECT id % 2 AS g, approx_count_distinct(c) AS n FROM b GROUP BY g`}}},
 		{name: "NaN and Infinity as constants", columns: rowsOf("DOUBLE"), epochs: small(`"NaN"`, `"Infinity"`, "1.5"),
-			views: []view{{"b", latest}, {"v", `SELECT id, c >= 'NaN'::DOUBLE AS n, c < 'Infinity'::DOUBLE AS i, 'NaN,Infinity' AS t FROM b WHERE c > '-Infinity'::DOUBLE`}}},
+			views: []view{{"b", latest}, {"v", `SELECT id, c >= 'NaN'::DOUBLE AS n, c < 'Infinity'::DOUBLE AS i, 'NaN,Infinity' AS t FROM b WHERE c > '-Infinity'::DOUBLE`}, {"w", `SELECT id, c < 1e400 AS x FROM b WHERE c > -1e400`}}},
 		{name: "VALUES beside a relation", columns: rowsOf("VARCHAR"), epochs: small(`"one"`, `"two"`, "null"), full: true,
 			views: []view{{"b", latest}, {"v", `SELECT c, count(i) AS n FROM b LEFT JOIN (VALUES (1, 'one'), (2, 'two')) x(i, t) ON t = c GROUP BY c`}}},
 		{name: "ASOF LEFT JOIN of few rows", columns: rowsOf("BIGINT"), epochs: small("1", "2", "3"),

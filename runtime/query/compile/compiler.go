@@ -207,7 +207,7 @@ func (c *Compiler) compile(ctx context.Context, conn *duck.Conn, q Query) (*Prog
 	if e := UniqueColumns(p.Columns); e != nil {
 		return nil, e
 	}
-	if e := b.namedMembers(p.Columns); e != nil {
+	if e := b.holdable(p.Columns); e != nil {
 		return nil, e
 	}
 	if err := p.build(b, doc); err != nil {
@@ -232,9 +232,13 @@ func UniqueColumns(columns batch.Schema) *statement.Error {
 	return nil
 }
 
-// namedMembers refuses columns of rows without member names: nothing can be declared with their type.
-func (b *binding) namedMembers(columns batch.Schema) *statement.Error {
+// holdable refuses columns of types that rows cannot be kept in, and of rows without member names: nothing can be declared with their type.
+func (b *binding) holdable(columns batch.Schema) *statement.Error {
 	for _, c := range columns {
+		if strings.Contains(c.Type, "UNION(") || strings.Contains(c.Type, "VARIANT") {
+			return &statement.Error{Summary: "A type that rows cannot be kept in", Detail: fmt.Sprintf("The column %q is of type %s. Cast it to JSON or VARCHAR, "+
+				"or give each of its members a column of its own.", c.Name, c.Type)}
+		}
 		if !strings.Contains(c.Type, "STRUCT(") || b.conn.Exec(b.ctx, "SELECT CAST(NULL AS "+c.Type+")") == nil {
 			continue
 		}
@@ -242,6 +246,28 @@ func (b *binding) namedMembers(columns batch.Schema) *statement.Error {
 			"Name them: {'a': …, 'b': …} or struct_pack(a := …, b := …) instead of row(…).", c.Name, c.Type)}
 	}
 	return nil
+}
+
+// runsAsWritten refuses what a table has and a relation has not, where the query itself is to run: the row identifier.
+func (b *binding) runsAsWritten(body string) error {
+	for leaf, r := range b.relations {
+		list := make([]string, len(r.Columns))
+		for i, c := range r.Columns {
+			list[i] = "CAST(NULL AS " + c.Type + ") AS " + bound.Ident(c.Name)
+		}
+		for _, sql := range []string{"DROP TABLE " + LeafTable(leaf), "CREATE VIEW " + LeafTable(leaf) + " AS SELECT " + strings.Join(list, ", ")} {
+			if err := b.conn.Exec(b.ctx, sql); err != nil {
+				return fmt.Errorf("declaring %s: %w", r.Name, err)
+			}
+		}
+	}
+	_, err := b.describe(body)
+	var bad *statement.Error
+	if errors.As(err, &bad) && strings.Contains(bad.Detail, "rowid") {
+		return &statement.Error{Summary: "Rows have no identifier", Detail: "rowid is where a row lies in a table of DuckDB, and a relation is no table. " +
+			"Use a key of the rows; a source gives their place with metadata = [\"_file_path\", \"_row_number\"]."}
+	}
+	return err
 }
 
 func (c *Compiler) streamError(s *statement.Statement, p *Program) *statement.Error {
@@ -332,7 +358,7 @@ func (b *binding) serialize(sql string, optimize bool) ([]byte, error) {
 	if err != nil {
 		return nil, &statement.Error{Summary: "Invalid SQL", Detail: statement.Sentence(FirstLine(err.Error()))}
 	}
-	doc = quoteNumbers(doc)
+	doc = statement.QuoteNumbers(doc)
 	var r statement.Report
 	if err := json.Unmarshal([]byte(doc), &r); err != nil {
 		return nil, fmt.Errorf("reading the bound plan: %w", err)

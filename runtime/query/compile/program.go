@@ -37,6 +37,7 @@ type Program struct {
 	Steps       []Stateful              // inputs before their readers
 	Final       string                  // SQL over leaves whose columns are the relation's, in order; empty: run Body
 	Faithful    bool                    // Final's rows differ where those of the one aggregate below it do: see logical.Split
+	EachGroup   bool                    // it is Faithful and leaves none of them out
 	Form        logical.Form            // of the relation's rows, where Final is set
 	Linear      bool                    // Body itself, run over new rows, gives the new rows
 	// Used are the columns read of each leaf, in lower case; a leaf that is absent is read whole.
@@ -84,6 +85,9 @@ func (p *Program) build(b *binding, doc []byte) error {
 		}
 	}
 	p.Steps, p.Final = nil, ""
+	if err := b.runsAsWritten(p.Body); err != nil {
+		return err
+	}
 	if op, err := bound.Decode(doc); err == nil && !p.full && logical.Linear(op) && allAppend && len(p.Reads) > 0 {
 		p.Linear, p.AppendOnly = true, true
 		p.describeLinear("filters and expressions, as written")
@@ -141,6 +145,7 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 		return err
 	}
 	p.AppendOnly, p.Faithful = !cut.Retracts, cut.Faithful
+	p.EachGroup = cut.Faithful && onlyProjects(cut.FinalTree)
 	p.Used = used(cut)
 	for _, i := range cut.Key {
 		p.Key = append(p.Key, p.Columns[i].Name)
@@ -148,6 +153,17 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	p.Identity = p.identity(meaning)
 	p.describeIncremental()
 	return nil
+}
+
+// onlyProjects reports that every row of a stored leaf becomes one row.
+func onlyProjects(op *bound.Op) bool {
+	for op.Stored == "" {
+		if op.Type != "LOGICAL_PROJECTION" {
+			return false
+		}
+		op = op.Children[0]
+	}
+	return true
 }
 
 // source tells canonical forms of a relation that is read.

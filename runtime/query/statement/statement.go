@@ -60,7 +60,7 @@ func Serialize(ctx context.Context, c *duck.Conn, sql string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("parsing SQL: %w", err)
 	}
-	return doc, nil
+	return QuoteNumbers(doc), nil
 }
 
 // Read reads what Serialize returned for sql.
@@ -111,6 +111,8 @@ type Report struct {
 func (r Report) AsError(sql string) *Error {
 	e := &Error{Summary: "Invalid SQL", Detail: Sentence(strings.ReplaceAll(r.Message, "bindings: : ", "bindings: "))}
 	switch {
+	case strings.Contains(r.Message, "Only SELECT statements") && strings.Contains(strings.ToUpper(sql), "PIVOT"):
+		e.Summary, e.Detail = "PIVOT without its columns", "Without IN the columns of the relation would change with its rows. Write the values out that become columns: PIVOT … ON kind IN ('a', 'b') USING …."
 	case strings.Contains(r.Message, "Only SELECT statements"):
 		e.Summary, e.Detail = "Only a SELECT can define a relation", "Statements that change data, files or settings are not allowed here. Write the SELECT whose rows the relation should hold."
 	case r.Type == "parser":
