@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
 )
 
@@ -117,10 +118,13 @@ func (j *Job) admit(o *outcome, b *store.Batch) ([]admitted, error) {
 	now := j.Now().UTC()
 	var all []admitted
 	for i, in := range o.intakes {
+		got := o.result.Inputs[i]
 		if in.replay {
+			if err := in.found(b, got); err != nil {
+				return nil, err
+			}
 			continue
 		}
-		got := o.result.Inputs[i]
 		a := admitted{reader: in.reader, state: in.reader.state}
 		a.state.Position = max(in.to, a.state.Position)
 		a.state.RowsOut += got.Rows
@@ -150,6 +154,23 @@ func (j *Job) admit(o *outcome, b *store.Batch) ([]admitted, error) {
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// found keeps what a replay was the first to find: values that do not fit in columns nobody had read before.
+func (in intake) found(b *store.Batch, got query.InputResult) error {
+	if len(got.Sides) == 0 {
+		return nil
+	}
+	for _, r := range in.records {
+		if r.Malformed > 0 {
+			continue
+		}
+		r.Malformed = got.Malformed + got.Rescued
+		if err := in.reader.ledger.write(b, r, false); err != nil {
+			return err
+		}
+	}
+	return in.reader.setAside(b, got.Sides)
 }
 
 // setAside keeps what went to side relations.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/scan"
 )
@@ -50,11 +51,10 @@ func (ep *epoch) openInput(ctx context.Context, in Input) error {
 	return ep.openStrict(ctx, run, c, plan)
 }
 
-// narrowed is an input's scan with no more columns than somebody reads. A CSV file without a
-// header needs them all, to know which is which.
+// narrowed is an input's scan with no more columns than somebody reads.
 func (ep *epoch) narrowed(in Input) batch.Scan {
 	s, leaf := in.Scan, strings.ToLower(in.Relation)
-	if in.Deliver != nil || s.Format.Name == "csv" && s.Format.Options["header"] == "false" {
+	if in.Deliver != nil || ep.needsAll(in) {
 		return s
 	}
 	used := map[string]bool{}
@@ -69,6 +69,20 @@ func (ep *epoch) narrowed(in Input) batch.Scan {
 		maps.Copy(used, columns)
 	}
 	return scan.Narrowed(s, used)
+}
+
+// needsAll reports whether all columns are read, whoever uses them. A CSV file without a header needs them to know which is
+// which. What does not fit is set aside at once, whole; so it is where somebody reads what was set aside, and where nobody
+// else would find it.
+func (ep *epoch) needsAll(in Input) bool {
+	leaf := strings.ToLower(in.Relation)
+	return in.Scan.Format.Name == "csv" && in.Scan.Format.Options["header"] == "false" || ep.work.Careful ||
+		ep.readers[leaf+".malformed"] > 0 || ep.readers[leaf+".rescued"] > 0 || ep.unread(in)
+}
+
+// unread reports whether files are read for the first time and no statement does it.
+func (ep *epoch) unread(in Input) bool {
+	return !in.Again && ep.readers[strings.ToLower(in.Relation)] == 0
 }
 
 // openLines takes a few lines of JSON past DuckDB's reader, whose start costs more than the rest of a small epoch; where false, that is to be asked.
@@ -108,6 +122,9 @@ func (ep *epoch) openStrict(ctx context.Context, run *inputRun, c *change, plan 
 		c.counts = batch.Counts{Inserted: run.result.Rows}
 	}
 	leaf := strings.ToLower(run.input.Relation)
+	if ep.unread(run.input) {
+		return ep.look(ctx, c)
+	}
 	if !ep.Small || ep.readers[leaf] == 0 {
 		return ep.store(ctx, leaf, c)
 	}
@@ -117,6 +134,16 @@ func (ep *epoch) openStrict(ctx context.Context, run *inputRun, c *change, plan 
 	}
 	c.stored = true
 	return ep.countChange(ctx, c)
+}
+
+// look reads a change to no end but to meet what does not fit.
+func (ep *epoch) look(ctx context.Context, c *change) error {
+	counts := make([]string, len(c.columns))
+	for i, column := range c.columns {
+		counts[i] = "count(" + bound.Ident(column.Name) + ")"
+	}
+	_, err := ep.Conn.Text(ctx, "SELECT CAST(["+strings.Join(counts, ", ")+"] AS VARCHAR) FROM "+c.inserted)
+	return err
 }
 
 // closeInputs waits for the counts and hands the inputs' results over.

@@ -100,8 +100,10 @@ type Input struct {
 	Source   string // address, for _source of side relations
 	Scan     batch.Scan
 	Files    []batch.File
-	Epoch    int64                                                                                // written into the side relation's _epoch
-	Deliver  func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error // as Step.Deliver: a sink directly on a source
+	// Again: the files were read before. What of them is set aside already (batch.File.Careful) is not remembered once more.
+	Again   bool
+	Epoch   int64                                                                                // written into the side relation's _epoch
+	Deliver func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error // as Step.Deliver: a sink directly on a source
 }
 
 // Work is one epoch.
