@@ -12,6 +12,7 @@ import (
 	"github.com/streamform/streamform/runtime/delta"
 	"github.com/streamform/streamform/runtime/delta/action"
 	"github.com/streamform/streamform/runtime/delta/logstore"
+	"github.com/streamform/streamform/runtime/store"
 	"github.com/streamform/streamform/state"
 )
 
@@ -61,4 +62,34 @@ func olderRecord(t *testing.T, p *project) {
 	data, err = state.Encode(d)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(p.path("streamform.sfstate"), data, 0o600))
+}
+
+// otherForm makes the runtime's keyed data that of another version of streamform, as far as one can see from outside.
+func otherForm(t *testing.T, p *project, form string) {
+	t.Helper()
+	s, err := store.Open(store.Options{Dir: p.path(".streamform/runtime/store")})
+	require.NoError(t, err)
+	b := s.NewBatch()
+	b.SetMeta("host/form", []byte(form))
+	require.NoError(t, s.Commit(b))
+	require.NoError(t, s.Close())
+}
+
+// What is said about keyed data of another form leads on: everything is computed again, nothing is there twice.
+func TestKeyedDataOfAnotherForm(t *testing.T) {
+	p := template(t)
+	otherForm(t, p, "1")
+	for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"run", "-once"}, {"query", "FROM spend"}} {
+		got := p.try(command...)
+		require.Equal(t, 1, got.code)
+		require.Contains(t, got.stderr, "Keyed data has the form of another version")
+		require.NotContains(t, got.stderr, "Operation failed")
+	}
+	require.NoError(t, os.Rename(p.path(".streamform/runtime"), p.path("former")))
+	require.NoError(t, os.RemoveAll(p.path("out")))
+	require.NoError(t, os.RemoveAll(p.path("lake")))
+	p.must("apply", "-auto-approve")
+	e := &edit{}
+	e.checkRows(t, p, relations(t, p))
+	require.Equal(t, 0, p.try("plan", "-detailed-exitcode").code)
 }

@@ -28,6 +28,7 @@ type edit struct {
 	pending string            // why it cannot be tried yet
 	before  [][2]string       // swaps that are applied first: another configuration before the edit
 	foreign [][2]string       // what another writer does after that: delete or append, and the folder of the Delta table
+	form    string            // of keyed data that another version wrote
 	older   bool              // the record is of a version whose compiler wrote plans in another way
 	swaps   [][2]string       // text of main.sf.hcl, or of another file of the project, and what takes its place
 	files   map[string]string // further files; an empty one is removed
@@ -121,6 +122,9 @@ func (e *edit) run(t *testing.T, p *project) {
 	if e.older {
 		olderRecord(t, p)
 	}
+	if e.form != "" {
+		otherForm(t, p, e.form)
+	}
 	before := relations(t, p)
 	e.make(t, p)
 	got := p.try(append([]string{"plan", "-out=saved"}, e.args...)...)
@@ -208,6 +212,7 @@ func (e *edit) compare(t *testing.T, p *plan.Plan, shown outcome) {
 //	delete FOLDER               another writer deletes the rows of a Delta table before the edit
 //	append FOLDER               another writer adds to a Delta table the rows it has once more
 //	optimize FOLDER             another writer only rearranges its files
+//	form N                      keyed data has the form of another version
 //	older                       the record is of a version whose compiler wrote plans in another way
 //	file NAME TEXT              writes a file; without a text, removes it
 //	args ARG…                   of plan
@@ -265,6 +270,8 @@ func (e *edit) read(line string) bool {
 		e.swaps[len(e.swaps)-1][1] = text
 	case "before":
 		e.before, e.swaps = e.swaps, nil
+	case "form":
+		e.form = rest
 	case "older":
 		e.older = true
 	case "delete", "append", "optimize":

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/runtime/host"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/store"
 )
 
@@ -24,7 +25,9 @@ func TestOtherFormsAreRefused(t *testing.T) {
 	require.NoError(t, s.Close())
 	options := host.Options{DataDir: w.Path(".streamform"), ProjectDir: w.Dir, Definitions: w.Kinds, Version: "test", Store: w.Store}
 	_, err = host.Open(t.Context(), options)
-	require.ErrorContains(t, err, "written by another build")
+	var other *catalog.FormError
+	require.ErrorAs(t, err, &other)
+	require.Equal(t, catalog.FormError{Form: "3", Reads: "4", Dir: options.DataDir}, *other)
 	s, err = store.Open(o)
 	require.NoError(t, err, "what was refused is closed")
 	b = s.NewBatch()

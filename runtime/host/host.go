@@ -50,7 +50,7 @@ type Host struct {
 }
 
 // Open opens or creates the runtime in Options.DataDir. A second process gets
-// an error that wraps store.ErrInUse.
+// an error that wraps store.ErrInUse. Keyed data of another version's form is a *catalog.FormError.
 func Open(ctx context.Context, o Options) (*Host, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -82,6 +82,10 @@ func Open(ctx context.Context, o Options) (*Host, error) {
 		return nil, fmt.Errorf("opening the runtime: %w", err)
 	}
 	if h.catalog, err = catalog.Load(h.store); err != nil {
+		var other *catalog.FormError
+		if errors.As(err, &other) {
+			other.Dir = o.DataDir
+		}
 		return nil, errors.Join(fmt.Errorf("opening the runtime: %w", err), h.store.Close())
 	}
 	h.open, err = opening.New(ctx, opening.Options{DataDir: o.DataDir, ProjectDir: o.ProjectDir, Definitions: o.Definitions, Version: o.Version,

@@ -10,6 +10,7 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
@@ -52,9 +53,12 @@ func finding(cfg *lang.Config, err error) (diag.Diagnostic, bool) {
 	var user *connector.UserError
 	var asked *query.Error
 	var data *query.DataError
+	var form *catalog.FormError
 	switch {
 	case errors.Is(err, store.ErrInUse):
 		return inUse(), true
+	case errors.As(err, &form):
+		return otherForm(form), true
 	case errors.As(err, &failure):
 		d := at(cfg, failure.Relation, failure.Summary, failure.Detail)
 		d.Detail = strings.TrimSpace(d.Detail + "\n\nNothing of this epoch was committed; pipeline " + failure.Pipeline + " stopped here.")
@@ -72,6 +76,15 @@ func finding(cfg *lang.Config, err error) (diag.Diagnostic, bool) {
 func inUse() diag.Diagnostic {
 	return diag.NewError(nil, "The runtime is in use",
 		"Another streamform process, such as run or apply, has this project's data directory open. Wait until it ends or stop it (Ctrl-C finishes the epoch in hand), then try again.")
+}
+
+func otherForm(e *catalog.FormError) diag.Diagnostic {
+	return diag.NewError(nil, "Keyed data has the form of another version", fmt.Sprintf(
+		"What operators remember in %[1]s was written by another build of streamform, in form %[2]s. This one reads form %[3]s. Nothing was changed.\n\n"+
+			"Go on with the build that wrote it. Or compute everything again from the sources:\n\n"+
+			"  1. Move %[1]s away.\n"+
+			"  2. Empty the tables and folders of the sinks, or give the sinks other paths: rows of the former runtime would be there twice.\n"+
+			"  3. Run \"streamform apply\".", e.Dir, e.Form, e.Reads))
 }
 
 // stateFinding recognises what can be wrong with the recorded state.

@@ -3,8 +3,8 @@ package catalog
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -228,13 +228,23 @@ func Read(s *store.Store, v *store.View) (*Catalog, error) {
 // keyedForm counts the forms that operators' keyed data has had. What was written in another one cannot be read.
 const keyedForm = "4"
 
+// FormError tells that keyed data is there in a form that this version does not read. Nothing was changed.
+type FormError struct {
+	Form  string // the one it has
+	Reads string // the one that can be read
+	Dir   string // the runtime's folder, where it is known
+}
+
+func (e *FormError) Error() string {
+	return fmt.Sprintf("its keyed data was written by another build of streamform, in form %s; this one reads form %s", e.Form, e.Reads)
+}
+
 func checkForm(v *store.View) error {
 	form, _, err := v.Meta("host/form")
 	if err != nil || string(form) == keyedForm {
 		return err
 	}
-	return errors.New("its keyed data was written by another build of streamform, in a form that this one does not read; " +
-		"move the data directory away and run \"streamform apply\": everything is computed again from the sources")
+	return &FormError{Form: cmp.Or(string(form), "1"), Reads: keyedForm}
 }
 
 // Sorted lists the records by address.
