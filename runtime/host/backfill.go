@@ -90,7 +90,8 @@ func (h *Host) isBuilding(p *catalog.Pipeline) bool {
 	return false
 }
 
-// finish reads everything unread in the pipelines that were built, or whose last backfill was cut short.
+// finish reads everything unread in the pipelines that were built, or whose last backfill was cut short. Nothing is read for those whose
+// trigger is paused, but what has rows over no input gets them.
 func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally.Tally) []error {
 	n, all, err := h.regroup(ctx)
 	if err != nil {
@@ -105,7 +106,7 @@ func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally.T
 		for _, a := range p.Members {
 			unfinished = unfinished || concerned[a.String()]
 		}
-		if !unfinished || h.isBuilding(p) || p.Trigger.Paused {
+		if !unfinished || h.isBuilding(p) {
 			continue
 		}
 		if err = t.Begin(p); err == nil {
@@ -136,9 +137,16 @@ func (h *Host) catchUp(ctx context.Context, n *catalog.Network, p *catalog.Pipel
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Flush()) }()
+	if p.Trigger.Paused {
+		return j.Begin(ctx)
+	}
 	resumed, err := j.AvailableNow(ctx)
 	if err == nil && resumed {
 		_, err = j.AvailableNow(ctx)
+	}
+	var failed *job.Failure
+	if errors.As(err, &failed) {
+		return errors.Join(err, j.Begin(ctx))
 	}
 	return err
 }

@@ -156,3 +156,30 @@ func TestPausedPipelineDoesNothing(t *testing.T) {
 	w.Once()
 	require.Equal(t, Want("ann|1|1"), w.Query("FROM totals"))
 }
+
+// A view equals its query over what was read, be it nothing: an aggregate without groups has a row then, and so has what reads it.
+func TestViewsOverNothing(t *testing.T) {
+	for name, more := range map[string]Attributes{"paused": {"trigger": Text("trigger.processing_time.live")}, "failing": {"on_malformed": Text("fail")}} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.Land("a.json", Purchase("ann", 1), `{"customer"`)
+			w.Put("trigger.processing_time.live", 1, Attributes{"interval": Text("10s"), "paused": cty.True})
+			w.Purchases(1, more)
+			w.Put("view.overall", 1, Attributes{"sql": Text("SELECT count(*) AS n, sum(v) AS v FROM purchases")})
+			w.Put("view.above", 1, Attributes{"sql": Text("SELECT n + 1 AS m FROM overall")})
+			w.Put("sink.delta.overall", 1, Attributes{"from": Text("view.overall"), "path": Text("lake/overall")})
+			_, err := w.Host.Backfill(t.Context(), nil)
+			require.Equal(t, name == "failing", err != nil)
+			require.Equal(t, Want("0|NULL"), w.Query("FROM overall"))
+			require.Equal(t, Want("1"), w.Query("FROM above"))
+			rows, version := w.Table("lake/overall")
+			require.Equal(t, Want("0|NULL"), rows)
+			w.Put("view.again", 1, Attributes{"sql": Text("SELECT count(*) AS n FROM purchases WHERE v > 0")})
+			_, _ = w.Host.Backfill(t.Context(), nil)
+			require.Equal(t, Want("0"), w.Query("FROM again"))
+			require.Equal(t, name == "failing", w.Host.Run(t.Context(), true, nil) != nil)
+			_, same := w.Table("lake/overall")
+			require.Equal(t, version, same, "once is enough")
+		})
+	}
+}
