@@ -125,11 +125,15 @@ func csvArm(s batch.Scan, g headerGroup) string {
 	for i, c := range s.Columns {
 		list1[i] = "CAST(NULL AS " + c.Type + ") AS " + bound.Ident(c.Name)
 		if has(g.names, c.Name) {
-			list1[i] = bound.Ident(c.Name)
+			list1[i] = csvFit(c.Type).strict(bound.Ident(c.Name)) + " AS " + bound.Ident(c.Name)
 		}
 	}
+	types := fileColumns(s, g.names)
+	for i, c := range types {
+		types[i].Type = csvFit(c.Type).wide
+	}
 	return "SELECT " + strings.Join(list1, ", ") + `, "` + FileColumn + `" FROM read_csv(` + list(g.paths) +
-		", columns = " + structOf(fileColumns(s, g.names)) + ", filename = '" + FileColumn + "'" + dialectOf(s.Format).options(g.skip) + options(s.Format, dialectOptions()...) + ")"
+		", columns = " + structOf(types) + ", filename = '" + FileColumn + "'" + dialectOf(s.Format).options(g.skip) + options(s.Format, dialectOptions()...) + ")"
 }
 
 func has(names []string, name string) bool {

@@ -79,12 +79,14 @@ func readSmall(known batch.File) ([]byte, error) {
 // FromLines is a SELECT of the source's columns from a table of Lines' records, in the columns l and p. It takes no record that
 // DuckDB's reader rejects, and gives the same values. It may fail at some that the reader takes: that one is to be asked then.
 func FromLines(s batch.Scan, table string) string {
-	shape := make([]string, len(s.Columns))
+	shape, values := make([]string, len(s.Columns)), make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		shape[i] = string(jsonText(c.Name)) + ":" + string(jsonText(c.Type))
+		f := fitOf(c.Type)
+		shape[i] = string(jsonText(c.Name)) + ":" + string(jsonText(f.wide))
+		values[i] = f.strict("v["+bound.Text(c.Name)+"]") + " AS " + bound.Ident(c.Name)
 	}
 	// A strict conversion wants exactly the declared members, and none twice; the reader wants only the latter.
-	return "SELECT unnest(v) FROM (SELECT CASE WHEN json_type(l) = 'OBJECT' THEN from_json_strict(p, " + bound.Text("{"+strings.Join(shape, ",")+"}") +
+	return "SELECT " + strings.Join(values, ", ") + " FROM (SELECT CASE WHEN json_type(l) = 'OBJECT' THEN from_json_strict(p, " + bound.Text("{"+strings.Join(shape, ",")+"}") +
 		") ELSE error('a record for the reader') END AS v FROM " + table + ")"
 }
 

@@ -20,7 +20,7 @@ type Loose struct {
 func LooseJSON(s batch.Scan, cleaned Cleaned) Loose {
 	shape := map[string]string{}
 	for _, c := range s.Columns {
-		shape[c.Name] = c.Type
+		shape[c.Name] = fitOf(c.Type).wide
 	}
 	structure, err := json.Marshal(shape)
 	if err != nil {
@@ -30,7 +30,7 @@ func LooseJSON(s batch.Scan, cleaned Cleaned) Loose {
 		", columns = {l: 'BIGINT', r: 'JSON'}, format = 'newline_delimited'" + fmt.Sprintf(", maximum_object_size = %d)", max(cleaned.Longest, 1<<20))}
 	raws := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		typed := "v[" + bound.Text(c.Name) + "]"
+		typed := fitOf(c.Type).loose("v[" + bound.Text(c.Name) + "]")
 		pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(c.Name)
 		raws[i] = "CASE WHEN " + typed + " IS NULL AND json_type(r, " + bound.Text(pointer) + ") <> 'NULL' THEN json_extract(r, " + bound.Text(pointer) + ") END"
 		l.Typed = append(l.Typed, typed)
@@ -47,7 +47,7 @@ func LooseParquet(s batch.Scan, f batch.File) Loose {
 	}
 	from := "(SELECT " + strings.Join(nulls, ", ") + " WHERE false UNION ALL BY NAME SELECT * FROM read_parquet(" + list([]string{f.Path}) +
 		", hive_partitioning = false" + options(s.Format) + "))"
-	return looseColumns(s, "SELECT row_number() OVER () AS l, * FROM "+from, s.Columns)
+	return looseColumns(s, "SELECT row_number() OVER () AS l, * FROM "+from, s.Columns, func(x, t string) string { return "TRY_CAST(" + x + " AS " + t + ")" })
 }
 
 // LooseCSV reads one CSV file as text; records with another number of fields go to DuckDB's table reject_errors.
@@ -57,20 +57,21 @@ func LooseCSV(s batch.Scan, f batch.File) (Loose, error) {
 	if err != nil {
 		return Loose{}, err
 	}
+	typed := func(x, t string) string { f := fitOf(t); return f.loose("TRY_CAST(" + x + " AS " + f.wide + ")") }
 	columns := fileColumns(s, h.names)
 	for i := range columns {
 		columns[i].Type = "VARCHAR"
 	}
 	if len(columns) == 0 {
-		return looseColumns(s, "SELECT CAST(NULL AS BIGINT) AS l WHERE false", nil), nil
+		return looseColumns(s, "SELECT CAST(NULL AS BIGINT) AS l WHERE false", nil, typed), nil
 	}
 	sql := "SELECT row_number() OVER () AS l, * FROM read_csv(" + list([]string{f.Path}) + ", columns = " + structOf(columns) +
 		", store_rejects = true" + d.options(h.skip) + options(s.Format, dialectOptions()...) + ")"
-	return looseColumns(s, sql, columns), nil
+	return looseColumns(s, sql, columns, typed), nil
 }
 
-// looseColumns casts the columns that are there; the others are NULL.
-func looseColumns(s batch.Scan, sql string, there batch.Schema) Loose {
+// looseColumns gives the columns that are there their types, by SQL for a value in a type, or NULL; the others are NULL.
+func looseColumns(s batch.Scan, sql string, there batch.Schema, cast func(x, t string) string) Loose {
 	l := Loose{SQL: sql}
 	names := make([]string, len(there))
 	for i, c := range there {
@@ -83,7 +84,7 @@ func looseColumns(s batch.Scan, sql string, there batch.Schema) Loose {
 			raws[i] = "NULL"
 			continue
 		}
-		typed := "TRY_CAST(" + bound.Ident(c.Name) + " AS " + c.Type + ")"
+		typed := cast(bound.Ident(c.Name), c.Type)
 		l.Typed = append(l.Typed, typed)
 		raws[i] = "CASE WHEN " + typed + " IS NULL THEN to_json(" + bound.Ident(c.Name) + ") END"
 	}
