@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/compile"
@@ -51,11 +52,16 @@ type keyedRun struct {
 	k      compile.Keyed
 	mem    Memory
 	deltas []*keyedDelta // nil: the input did not change
+	before string        // the body over the rows as they were, where it is not that of now
 }
 
 // keyed brings a keyed operator's output up to date for the keys its inputs touch.
 func (ep *epoch) keyed(ctx context.Context, s Step, k compile.Keyed, inputs map[string]*change) (*change, error) {
 	run := &keyedRun{epoch: ep, k: k, mem: s.Memory(k.ID)}
+	wait, err := run.waiting()
+	if err != nil {
+		return nil, err
+	}
 	moved := false
 	for i := range k.Inputs {
 		d, err := run.delta(ctx, i, inputs)
@@ -72,6 +78,9 @@ func (ep *epoch) keyed(ctx context.Context, s Step, k compile.Keyed, inputs map[
 	if !moved && !fresh {
 		return &change{columns: k.OutputColumns(), inserted: emptyRows(k.OutputColumns())}, nil
 	}
+	if err := run.met(ctx, s.Relation, wait); err != nil {
+		return nil, err
+	}
 	c := &change{columns: k.OutputColumns(), counts: batch.Counts{Inserted: -1}, appendOnly: !k.Retracts()}
 	first, err := run.isFirst()
 	if err != nil {
@@ -79,7 +88,7 @@ func (ep *epoch) keyed(ctx context.Context, s Step, k compile.Keyed, inputs map[
 	}
 	if first {
 		err = run.first(ctx, s, c)
-	} else if k.Bilinear {
+	} else if k.Bilinear && run.before == "" {
 		err = run.product(ctx, s, c)
 	} else {
 		err = run.recompute(ctx, s.Relation, c)
@@ -308,7 +317,11 @@ func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) er
 	if r.k.Unstable {
 		return r.exchange(ctx, relation, c, keys, now)
 	}
-	was, err := r.fill(r.k.Body, before...)
+	if r.before != "" && r.k.Bilinear {
+		c.inserted = "(" + r.typed(now) + ")"
+		return r.materialize(ctx, c)
+	}
+	was, err := r.fill(cmp.Or(r.before, r.k.Body), before...)
 	if err != nil {
 		return err
 	}

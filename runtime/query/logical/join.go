@@ -213,6 +213,9 @@ func (j *joinParts) body(op *bound.Op, k *Keyed) error {
 	}
 	k.Columns = len(list)
 	k.Body = "SELECT " + aliased(list, 0) + " FROM " + Leaf(InputLeaf(0)) + " l " + word + " " + Leaf(InputLeaf(1)) + " r ON " + on
+	if slices.ContainsFunc(slices.Concat(j.leftKeys, j.rightKeys), func(key string) bool { return strings.Contains(key, "(") }) {
+		k.Lone = "SELECT " + aliased(list, 0) + " FROM " + Leaf(InputLeaf(0)) + " l " + strings.TrimPrefix(word, "ASOF ") + " " + Leaf(InputLeaf(1)) + " r ON false"
+	}
 	return nil
 }
 

@@ -20,6 +20,8 @@ type Keyed struct {
 	Bilinear bool
 	// AtMostOne, if set, is SQL over the input leaves that has a row when a scalar subquery gives more than one.
 	AtMostOne string
+	// Lone is Body where one of the inputs has no rows, so that nothing is compared; empty where the keys are columns, and no join.
+	Lone string
 	// Unstable: the output may depend on the order of the rows, so that what was given is remembered too. Its
 	// keys are its first columns (aggregate), or expressions over its columns as over the input's.
 	Unstable bool
