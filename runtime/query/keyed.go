@@ -21,7 +21,7 @@ const initKey = "\xff"
 // keyedDelta is the change of one input of a keyed operator.
 type keyedDelta struct {
 	rows           string // table of all new rows, where plus has only those that may matter
-	plus, minus    string // tables of k0, …, c0, …; minus is empty when nothing was taken back
+	plus, minus    string // tables of c0, …, perhaps behind k0, …; minus is empty when nothing was taken back
 	added, removed map[string][][]byte
 	run            *memory.Rows // many rows that are only added, in the place of added
 }
@@ -164,22 +164,42 @@ func (r *keyedRun) sideRows(ctx context.Context, i int, from string) (string, *m
 	return r.keyedRows(ctx, r.k.Inputs[i].Keys, r.k.InputTypes[i], from)
 }
 
-func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from string) (string, *memory.Rows, error) {
+// keyedRows makes a table of rows, c0 and so on, behind their keys where these are not among the columns, and encodes it. A table that is
+// held as vectors already has the columns as they are to be.
+func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from string) (made string, rows *memory.Rows, err error) {
+	c := table.Columns{Names: compile.Numbered("c", len(types)), Types: types, Keys: r.columnsOf(keyExprs, types)}
 	var list []string
-	for j, key := range keyExprs {
-		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS k%d", key, r.k.KeyTypes[j], j))
-	}
-	names := compile.Numbered("c", len(types))
-	for j, n := range names {
+	for j, n := range c.Names {
 		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", n, types[j], n))
 	}
-	made, err := r.Make(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+from)
-	if err != nil {
-		return "", nil, err
+	if len(c.Keys) < len(keyExprs) {
+		keys := make([]string, len(keyExprs))
+		for j, key := range keyExprs {
+			keys[j] = fmt.Sprintf("CAST(%s AS %s) AS k%d", key, r.k.KeyTypes[j], j)
+		}
+		list = append(keys, list...)
+		c = table.Columns{Names: append(compile.Numbered("k", len(keys)), c.Names...), Types: append(slices.Clone(r.k.KeyTypes), types...), Key: len(keys)}
 	}
-	rows, err := r.Encoded(ctx, made, table.Columns{Names: append(compile.Numbered("k", len(r.k.KeyTypes)), names...),
-		Types: append(slices.Clone(r.k.KeyTypes), types...), Key: len(r.k.KeyTypes)})
+	if made = from; c.Key > 0 || !r.Kept(from) {
+		if made, err = r.Make(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+from); err != nil {
+			return "", nil, err
+		}
+	}
+	rows, err = r.Encoded(ctx, made, c)
 	return made, rows, err
+}
+
+// columnsOf are the columns that are the key's parts just as they are; fewer where a part is something else.
+func (r *keyedRun) columnsOf(keyExprs, types []string) []int {
+	var out []int
+	for j, key := range keyExprs {
+		i := slices.Index(compile.Numbered("c", len(types)), key)
+		if i < 0 || types[i] != r.k.KeyTypes[j] {
+			return nil
+		}
+		out = append(out, i)
+	}
+	return out
 }
 
 func (r *keyedRun) shelves(i int) memory.Multimap {

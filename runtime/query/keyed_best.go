@@ -26,7 +26,7 @@ func (r *keyedRun) best(ctx context.Context, relation string, c *change, keys me
 	if err != nil {
 		return err
 	}
-	return r.swap(ctx, relation, c, shown{now: now, was: was, shelves: shelves})
+	return r.swap(ctx, relation, c, shown{now: now, was: was, keys: keys.Strings(), shelves: shelves})
 }
 
 // candidates makes a table of new rows, and finds those that are among the first of themselves: no others can be among the first of all.
@@ -37,6 +37,10 @@ func (r *keyedRun) candidates(ctx context.Context, plus string) (rows, few strin
 	}
 	if rows, err = r.Make(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+plus); err != nil {
 		return "", "", err
+	}
+	if r.Kept(rows) {
+		few, err = r.Choose(ctx, rows, func(numbered string) (string, error) { return r.fill(r.k.Body, numbered) })
+		return rows, few, err
 	}
 	first, err := r.fill(r.k.Body, rows)
 	return rows, fmt.Sprintf("(SELECT %s FROM (%s))", strings.Join(compile.Numbered("c", len(list)), ", "), first), err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/seed"
@@ -20,19 +21,19 @@ func (r *keyedRun) exchange(ctx context.Context, relation string, c *change, key
 	if err != nil {
 		return err
 	}
-	return r.swap(ctx, relation, c, shown{now: now, was: was, shelves: shelves})
+	return r.swap(ctx, relation, c, shown{now: now, was: was, keys: keys.Strings(), shelves: shelves})
 }
 
 // shown is what an operator gives for the touched keys, and what it gave.
 type shown struct {
 	now     string // SQL
-	was     string // table
+	was     string // table, in the order of the keys
+	keys    []string
 	shelves map[string]*memory.Shelf
 }
 
 // swap remembers what is given now in the place of what was.
 func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown) error {
-	was, shelves := s.was, s.shelves
 	now, err := r.output(ctx, s.now)
 	if err != nil {
 		return err
@@ -41,12 +42,13 @@ func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown
 	if err != nil {
 		return err
 	}
-	shown := memory.Change{Removed: make(map[string][][]byte, len(shelves))}
-	for k, s := range shelves {
+	shown := memory.Change{Removed: make(map[string][][]byte, len(s.shelves))}
+	for k, s := range s.shelves {
 		if err := s.Rows(func(row []byte) error { shown.Removed[k] = append(shown.Removed[k], row); return nil }); err != nil {
 			return err
 		}
 	}
+	gained, lost := memory.Differing(rows, s.keys, shown.Removed)
 	shown.Added, shown.Run = rows.Split(shown.Removed, r.options.Many)
 	memory.DropUnchanged(shown.Added, shown.Removed)
 	m, err := r.shown().Change(shown)
@@ -55,8 +57,15 @@ func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown
 	}
 	m.Operator = r.k.ID
 	r.remember(relation, m)
-	c.inserted = r.shownRows(table)
-	return r.consolidate(ctx, c, was)
+	if !r.Kept(table) || !r.Kept(s.was) {
+		c.inserted = r.shownRows(table)
+		return r.consolidate(ctx, c, s.was)
+	}
+	c.inserted, c.stored, c.counts = r.shownRows(r.Pick(table, gained)), true, batch.Counts{Inserted: int64(len(gained)), Deleted: int64(len(lost))}
+	if len(lost) > 0 {
+		c.deleted = r.Pick(s.was, lost)
+	}
+	return nil
 }
 
 // remembered reads the output of an operator whose memory holds it.

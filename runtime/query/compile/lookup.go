@@ -297,7 +297,7 @@ func encodeTuples(ctx context.Context, conn *duck.Conn, types []string, tuples [
 	defer r.Release()
 	var keys [][]byte
 	for r.Next() {
-		e, err := rows.NewKeyEncoder(r.RecordBatch(), 0, len(types))
+		e, err := rows.NewKeyEncoder(r.RecordBatch(), rows.Span(0, len(types)))
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ type Program struct {
 	LeafColumns map[string]batch.Schema // leaf → its columns, of every relation read
 	Steps       []Stateful              // inputs before their readers
 	Final       string                  // SQL over leaves whose columns are the relation's, in order; empty: run Body
-	Faithful    bool                    // Final's rows differ where those of the one aggregate below it do: see logical.Split
+	Faithful    bool                    // Final's rows differ where those of the one operator below it do: see logical.Split
 	EachGroup   bool                    // it is Faithful and leaves none of them out
 	Form        logical.Form            // of the relation's rows, where Final is set
 	Linear      bool                    // Body itself, run over new rows, gives the new rows

@@ -37,7 +37,8 @@ type Table struct {
 	chunks []mapping.DataChunk
 	result *mapping.Result
 	rows   int64
-	shift  int // columns of the chunks before the table's first
+	starts []int64 // the number of each chunk's first row, and of all rows
+	shift  int     // columns of the chunks before the table's first
 }
 
 // vectorSize is how many rows a chunk has at most.
@@ -49,6 +50,11 @@ func (t *Table) Rows() int64 { return t.rows }
 // Name is what stands after FROM to read the table. It is the same for every table that the same statement puts into the same slot.
 func (t *Table) Name() string {
 	return fmt.Sprintf("%s(%d, %d)", rowsFunction, t.slot, t.layout.number)
+}
+
+// Numbered is what stands after FROM to read the table with RowNumber as a further column.
+func (t *Table) Numbered() string {
+	return fmt.Sprintf("%s(%d, %d)", numberedFunction, t.slot, t.layout.number)
 }
 
 // Schema is the table's Arrow schema.
@@ -187,6 +193,10 @@ func (c *Conn) Keep(ctx context.Context, k Keeping) (*Table, error) {
 func (c *Conn) place(t *Table) {
 	if old := c.slots[t.slot]; old != nil {
 		old.free()
+	}
+	t.starts = make([]int64, 1, len(t.chunks)+1)
+	for i, chunk := range t.chunks {
+		t.starts = append(t.starts, t.starts[i]+int64(mapping.DataChunkGetSize(chunk)))
 	}
 	c.slots[t.slot] = t
 }

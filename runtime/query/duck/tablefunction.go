@@ -16,6 +16,7 @@ typedef struct {
 } sf_scan;
 
 void sfRowsBind(void *info);
+void sfNumberedBind(void *info);
 void sfRowsInit(void *info);
 void sfRowsRead(void *info, void *output);
 */
@@ -31,15 +32,25 @@ import (
 	"github.com/duckdb/duckdb-go/v2/mapping"
 )
 
-// rowsFunction is the table function that reads a Table: sf$rows(slot, layout).
-const rowsFunction = "sf$rows"
+// The table functions that read a Table: sf$rows(slot, layout), and the same with the rows' numbers as a last column.
+const (
+	rowsFunction     = "sf$rows"
+	numberedFunction = "sf$numbered"
+)
 
-// registerRows makes rowsFunction known to a connection.
+// RowNumber is the column that Numbered adds: a BIGINT, 0 for the first row.
+const RowNumber = "sf$row"
+
+// registerRows makes both functions known to a connection.
 func (c *Conn) registerRows() error {
 	c.handle = cgo.NewHandle(c)
+	return errors.Join(c.register(rowsFunction, C.sf_callback(C.sfRowsBind)), c.register(numberedFunction, C.sf_callback(C.sfNumberedBind)))
+}
+
+func (c *Conn) register(name string, bind C.sf_callback) error {
 	f := mapping.CreateTableFunction()
 	defer mapping.DestroyTableFunction(&f)
-	mapping.TableFunctionSetName(f, rowsFunction)
+	mapping.TableFunctionSetName(f, name)
 	for range 2 {
 		t := mapping.CreateLogicalType(mapping.TypeBigInt)
 		mapping.TableFunctionAddParameter(f, t)
@@ -47,7 +58,7 @@ func (c *Conn) registerRows() error {
 	}
 	mapping.TableFunctionSetExtraInfo(f, cell(uint64(c.handle)), unsafe.Pointer(C.sf_callback(C.free)))
 	mapping.TableFunctionSupportsProjectionPushdown(f, true)
-	mapping.TableFunctionSetBind(f, unsafe.Pointer(C.sf_callback(C.sfRowsBind)))
+	mapping.TableFunctionSetBind(f, unsafe.Pointer(bind))
 	mapping.TableFunctionSetInit(f, unsafe.Pointer(C.sf_callback(C.sfRowsInit)))
 	mapping.TableFunctionSetFunction(f, unsafe.Pointer(C.sf_function(C.sfRowsRead)))
 	if mapping.RegisterTableFunction(c.raw, f) == mapping.StateError {
@@ -68,8 +79,18 @@ func connOf(extra unsafe.Pointer) *Conn {
 }
 
 //export sfRowsBind
-func sfRowsBind(info unsafe.Pointer) {
+func sfRowsBind(info unsafe.Pointer) { bindRows(mapping.BindInfo{Ptr: info}) }
+
+//export sfNumberedBind
+func sfNumberedBind(info unsafe.Pointer) {
 	b := mapping.BindInfo{Ptr: info}
+	bindRows(b)
+	t := mapping.CreateLogicalType(mapping.TypeBigInt)
+	defer mapping.DestroyLogicalType(&t)
+	mapping.BindAddResultColumn(b, RowNumber, t)
+}
+
+func bindRows(b mapping.BindInfo) {
 	c := connOf(mapping.BindGetExtraInfo(b))
 	var at [2]int64
 	for i := range at {
@@ -133,7 +154,14 @@ func sfRowsRead(info, output unsafe.Pointer) {
 	}
 	in := t.chunks[at]
 	for j, column := range wanted(s) {
-		if column >= uint64(len(t.layout.names)) { // the row's number: only asked for to count
+		if column == uint64(len(t.layout.names)) {
+			data := mapping.VectorGetData(mapping.DataChunkGetVector(out, mapping.IdxT(j)))
+			for i, numbers := int64(0), unsafe.Slice((*int64)(data), t.starts[at+1]-t.starts[at]); i < int64(len(numbers)); i++ {
+				numbers[i] = t.starts[at] + i
+			}
+			continue
+		}
+		if column > uint64(len(t.layout.names)) { // DuckDB's own row number: only asked for to count
 			continue
 		}
 		mapping.VectorReferenceVector(mapping.DataChunkGetVector(out, mapping.IdxT(j)), mapping.DataChunkGetVector(in, mapping.IdxT(column)+mapping.IdxT(t.shift)))

@@ -77,7 +77,7 @@ type Split struct {
 	Form      Form  // of the relation's rows; set by Identify
 	Retracts  bool  // the relation's rows may be taken back
 	Key       []int // positions in the output that identify a row; nil when there are none
-	// Faithful: the rows are those that one aggregate gives, some left out perhaps, each with all its columns: where these differ, so do the rows.
+	// Faithful: the rows are those that one operator gives, some left out perhaps, each with all its columns: where these differ, so do the rows.
 	Faithful bool
 }
 
@@ -333,7 +333,7 @@ func key(op *bound.Op, operators []Operator) []int {
 	return out
 }
 
-// faithful reports whether projections and filters carry all columns of an aggregate to the top.
+// faithful reports whether projections and filters carry all columns of an operator to the top, but for one that is always the same.
 func faithful(op *bound.Op, operators []Operator) bool {
 	positions, _ := tracing{operators, wholeNumber}.trace(op)
 	found := map[int]bool{}
@@ -344,10 +344,14 @@ func faithful(op *bound.Op, operators []Operator) bool {
 		op = op.Children[0]
 	}
 	for _, o := range operators {
-		if o.Aggregate == nil || o.Aggregate.ID != op.Stored {
+		if o.Temporal != nil || o.ID() != op.Stored {
 			continue
 		}
-		for i := range op.StoredColumns {
+		columns := op.StoredColumns
+		if o.Keyed != nil && o.Keyed.Alone {
+			columns--
+		}
+		for i := range columns {
 			if !found[i] {
 				return false
 			}

@@ -129,7 +129,7 @@ func (s *splitter) firstRows(in KeyedInput, rank *bound.Expr, most int) (*bound.
 		return nil, err
 	}
 	numbered := &bound.Op{Type: "LOGICAL_WINDOW", Children: []*bound.Op{leaf(0, in.Columns)}, Expressions: []*bound.Expr{rank}}
-	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + 1, Kind: "window", Unstable: true, Best: true, Detail: "first rows by " + functionName(text),
+	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + 1, Kind: "window", Unstable: true, Best: true, Alone: most == 1, Detail: "first rows by " + functionName(text),
 		Body: "SELECT * FROM (SELECT *, " + aliased([]string{text}, in.Columns) + " FROM " + Leaf(InputLeaf(0)) + ") WHERE " + numberedScope(in.Columns+1, "")[in.Columns] + " <= " + condition,
 		Tree: &bound.Op{Type: "LOGICAL_FILTER", Children: []*bound.Op{numbered}, Expressions: []*bound.Expr{bound.Compare("COMPARE_LESSTHANOREQUALTO", column, limit)}}}
 	op, _, err := s.addKeyed(k)

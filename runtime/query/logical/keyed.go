@@ -28,6 +28,8 @@ type Keyed struct {
 	// Best: rows that are not given now never will be, so that of each key those given before and the new ones are enough; all
 	// rows are kept in order.
 	Best bool
+	// Alone: the output's last column is the same in every row.
+	Alone bool
 	// Why, of an aggregate: what stands in the way of partials. nil for other operators.
 	Why    *bound.Unsupported
 	Detail string

@@ -49,3 +49,34 @@ func DropUnchanged(added, removed map[string][][]byte) {
 		}
 	}
 }
+
+// Differing compares rows as they are with those of the same keys as they were, which are numbered from 0 in the order of the keys: which of
+// the ones are new, and which of the others are gone, both ascending.
+func Differing(is *Rows, keys []string, was map[string][][]byte) (gained, lost []int) {
+	left := make(map[string]map[string]int, len(was))
+	for key, rows := range was {
+		counts := make(map[string]int, len(rows))
+		for _, row := range rows {
+			counts[string(row)]++
+		}
+		left[key] = counts
+	}
+	for i := range is.Len() {
+		if counts := left[string(is.Key(i))]; counts[string(is.Row(i))] > 0 {
+			counts[string(is.Row(i))]--
+		} else {
+			gained = append(gained, i)
+		}
+	}
+	n := 0
+	for _, key := range keys {
+		for _, row := range was[key] {
+			if counts := left[key]; counts[string(row)] > 0 {
+				counts[string(row)]--
+				lost = append(lost, n)
+			}
+			n++
+		}
+	}
+	return gained, lost
+}

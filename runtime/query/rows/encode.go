@@ -20,18 +20,27 @@ type Encoder struct {
 type appender func(dst []byte, i int) []byte
 
 // NewEncoder prepares the given columns of a batch: rows that are the same have equal bytes. Values keep the sign of zero and of NaN.
-func NewEncoder(batch arrow.RecordBatch, from, to int) (*Encoder, error) {
-	return newEncoder(batch, from, to, form{sameNaN64, sameNaN32})
+func NewEncoder(batch arrow.RecordBatch, columns []int) (*Encoder, error) {
+	return newEncoder(batch, columns, form{sameNaN64, sameNaN32})
+}
+
+// Span are the columns from one up to before another.
+func Span(from, to int) []int {
+	out := make([]int, 0, to-from)
+	for c := from; c < to; c++ {
+		out = append(out, c)
+	}
+	return out
 }
 
 // NewKeyEncoder is NewEncoder for keys: what SQL groups together has equal bytes, 0.0 and -0.0 those of 0.0, and every NaN.
-func NewKeyEncoder(batch arrow.RecordBatch, from, to int) (*Encoder, error) {
-	return newEncoder(batch, from, to, form{canonical64, canonical32})
+func NewKeyEncoder(batch arrow.RecordBatch, columns []int) (*Encoder, error) {
+	return newEncoder(batch, columns, form{canonical64, canonical32})
 }
 
-func newEncoder(batch arrow.RecordBatch, from, to int, f form) (*Encoder, error) {
+func newEncoder(batch arrow.RecordBatch, columns []int, f form) (*Encoder, error) {
 	e := &Encoder{}
-	for c := from; c < to; c++ {
+	for _, c := range columns {
 		a, err := f.columnAppender(batch.Column(c))
 		if err != nil {
 			return nil, fmt.Errorf("column %s: %w", batch.ColumnName(c), err)

@@ -134,7 +134,7 @@ func batch(seed uint64) arrow.RecordBatch {
 }
 
 func encode(t *testing.T, b arrow.RecordBatch) [][]byte {
-	e, err := NewEncoder(b, 0, int(b.NumCols()))
+	e, err := NewEncoder(b, Span(0, int(b.NumCols())))
 	require.NoError(t, err)
 	out := make([][]byte, b.NumRows())
 	for i := range out {
@@ -151,7 +151,7 @@ func TestRoundTrip(t *testing.T) {
 		d, err := NewDecoder(b.Schema())
 		require.NoError(t, err, b.Schema())
 		cut := int(seed) % (int(b.NumCols()) + 1)
-		key, err := NewEncoder(b, 0, cut)
+		key, err := NewEncoder(b, Span(0, cut))
 		require.NoError(t, err)
 		for i, row := range first {
 			at := len(key.Append(nil, i))
@@ -171,7 +171,7 @@ func TestSigns(t *testing.T) {
 	require.NotEqual(t, rows[0], rows[1])
 	require.NotEqual(t, rows[2], rows[3])
 	require.Equal(t, rows[3], rows[4], "no more of a NaN is kept than SQL shows")
-	e, err := NewKeyEncoder(batch, 0, 1)
+	e, err := NewKeyEncoder(batch, []int{0})
 	require.NoError(t, err)
 	key := func(i int) []byte { return e.Append(nil, i) }
 	require.Equal(t, rows[0], key(0))

@@ -89,7 +89,7 @@ func load(ctx context.Context, l *table.Loader, path string, columns batch.Schem
 	for batches.Next() {
 		b := picked(batches.RecordBatch(), order)
 		defer b.Release()
-		e, err := rows.NewEncoder(b, 0, len(columns))
+		e, err := rows.NewEncoder(b, rows.Span(0, len(columns)))
 		if err != nil {
 			return err
 		}

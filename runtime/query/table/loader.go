@@ -171,10 +171,19 @@ func AsRemembered(names, types []string) []string {
 }
 
 // Columns says which columns of a table are encoded: the first Key of them as the key, in which equal values have equal bytes, the others
-// as the value, which is given back as it was. They must be the table's first.
+// as the value, which is given back as it was. They must be the table's first. Where there is no Key, the columns numbered by Keys are the key, and
+// part of the value, too.
 type Columns struct {
 	Names, Types []string
 	Key          int
+	Keys         []int
+}
+
+func (c Columns) keys() []int {
+	if c.Key > 0 {
+		return rows.Span(0, c.Key)
+	}
+	return c.Keys
 }
 
 // Encode turns the rows of a table into the bytes they are remembered as, in the table's order.
@@ -201,11 +210,11 @@ func (s *Set) Encoded(ctx context.Context, table string, c Columns) (*memory.Row
 		all = int(n)
 	}
 	err := s.Batches(ctx, sql, func(b arrow.RecordBatch) error {
-		k, err := rows.NewKeyEncoder(b, 0, c.Key)
+		k, err := rows.NewKeyEncoder(b, c.keys())
 		if err != nil {
 			return err
 		}
-		v, err := rows.NewEncoder(b, c.Key, len(c.Types))
+		v, err := rows.NewEncoder(b, rows.Span(c.Key, len(c.Types)))
 		if err != nil {
 			return err
 		}
