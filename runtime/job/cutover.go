@@ -95,7 +95,7 @@ func (c CutOver) given(h Handover, rows int64) {
 // exchange computes what the live relations and sinks receive.
 func (j *Job) exchange(ctx context.Context, c CutOver) (*outcome, error) {
 	if len(c.Exchanged) == 0 {
-		return &outcome{epoch: j.epoch + 1, begun: j.Now(), result: &query.Result{}, spent: spans{}}, nil
+		return &outcome{epoch: j.next(), begun: j.Now(), result: &query.Result{}, spent: spans{}}, nil
 	}
 	return j.compute(ctx, section{exchanged: c.Exchanged, relations: c.Readers, sinks: c.Receivers})
 }

@@ -41,7 +41,7 @@ type outcome struct {
 // compute runs a section and checks that its files stayed as they were; after a failure,
 // too: a file that went away explains it better than the engine does.
 func (j *Job) compute(ctx context.Context, s section) (*outcome, error) {
-	o := &outcome{section: s, epoch: j.epoch + 1, clock: j.clock(), begun: j.Now(), spent: spans{}}
+	o := &outcome{section: s, epoch: j.next(), clock: j.clock(), begun: j.Now(), spent: spans{}}
 	err := j.run(ctx, o, false)
 	if errors.Is(err, query.ErrCareful) {
 		err = j.run(ctx, o, true)
@@ -216,8 +216,11 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 			return err
 		}
 	}
-	pace := j.paced(o)
-	if err := writeJSON(b, "pipe/"+j.ID, pipelineRecord{Epoch: o.epoch, Pace: pace}); err != nil {
+	all := j.Sequence
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	last, pace := max(all.committed, o.epoch), j.paced(o)
+	if err := writeJSON(b, "pipe/"+j.ID, pipelineRecord{Epoch: last, Pace: pace}); err != nil {
 		return err
 	}
 	if err := j.commitBatch(b); err != nil {
@@ -225,13 +228,16 @@ func (j *Job) commit(o *outcome, admit func(b *store.Batch) error) error {
 	}
 	maps.Copy(j.counters, counters)
 	maps.Copy(j.clocks, clocks)
-	j.epoch, j.pace = o.epoch, pace
+	all.committed, all.pace = last, pace
+	if j.epoch = o.epoch; o.epoch == j.taken {
+		j.taken = 0
+	}
 	j.outbox = append(j.outbox, o.parcels...)
 	o.spent[walCommit] = j.Now().Sub(began)
 	return nil
 }
 
-// paced is the pipeline's pace with an epoch; one that read nothing says nothing.
+// paced is the pipeline's pace with an epoch; one that read nothing says nothing. The sequence is locked.
 func (j *Job) paced(o *outcome) Pace {
 	var rows, bytes int64
 	for i, in := range o.intakes {
@@ -241,9 +247,9 @@ func (j *Job) paced(o *outcome) Pace {
 		}
 	}
 	if rows == 0 {
-		return j.pace
+		return j.Sequence.pace
 	}
-	return j.pace.after(rows, bytes, j.Now().Sub(o.begun))
+	return j.Sequence.pace.after(rows, bytes, j.Now().Sub(o.begun))
 }
 
 func (o *outcome) remember(b *store.Batch) error {

@@ -64,11 +64,14 @@ type Options struct {
 	Relations []Relation // what is read before what reads it
 	Sinks     []Sink
 	Beside    []Sink // being built: given what Replay and CutOver decide, not what live epochs do
-	Trigger   Trigger
-	Now       func() time.Time                                   // nil: time.Now
-	Wait      func(ctx context.Context, d time.Duration) error   // nil: a timer; returns ctx's error when it ends first
-	Report    func(Progress)                                     // nil: nobody listens
-	Retrying  func(pipeline string, err error, in time.Duration) // told of machine failures; nil: nobody listens
+	// Sequence is that of a job of the same pipeline that serves meanwhile: this one only replays, and leaves what the outbox holds for
+	// other sinks alone. nil: no other job of this pipeline runs.
+	Sequence *Sequence
+	Trigger  Trigger
+	Now      func() time.Time                                   // nil: time.Now
+	Wait     func(ctx context.Context, d time.Duration) error   // nil: a timer; returns ctx's error when it ends first
+	Report   func(Progress)                                     // nil: nobody listens
+	Retrying func(pipeline string, err error, in time.Duration) // told of machine failures; nil: nobody listens
 	// Attempts bounds how often a machine failure is met before it is returned; 0: for ever.
 	Attempts int
 	// Measure makes Progress.Operators exact; epochs take longer.
@@ -80,7 +83,7 @@ type Job struct {
 	Options
 	runID     string
 	epoch     int64      // last committed
-	pace      Pace       // up to it
+	taken     int64      // number of the epoch in hand; 0: none
 	sources   []*reader  // in Options.Sources' order
 	outbox    []parcel   // decided, not delivered
 	delivered []delivery // delivered, not yet dropped from the store
@@ -130,8 +133,12 @@ func (j *Job) load() error {
 	if j.epoch, err = Epoch(view, j.ID); err != nil {
 		return err
 	}
-	if j.pace, err = ReadPace(view, j.ID); err != nil {
-		return err
+	alone := j.Sequence == nil
+	if alone {
+		j.Sequence = &Sequence{given: j.epoch, committed: j.epoch}
+		if j.Sequence.pace, err = ReadPace(view, j.ID); err != nil {
+			return err
+		}
 	}
 	if err = j.readUnreported(view); err != nil {
 		return err
@@ -160,6 +167,9 @@ func (j *Job) load() error {
 		}
 	}
 	j.outbox, err = readOutbox(view, j.ID)
+	if !alone {
+		j.outbox = slices.DeleteFunc(j.outbox, func(p parcel) bool { return j.receiver(p.Sink) == nil })
+	}
 	return err
 }
 
