@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/host/tally"
@@ -23,12 +24,12 @@ type Work = tally.Work
 // have not been read for, once. Pipelines in which nothing is built are left alone. Reports come one at a time,
 // at least one for each epoch.
 //
-// It can be stopped or killed at any point: the live generations go on serving,
+// Pipelines that are kept running go on meanwhile: see ahead. It can be stopped or killed at any point: the live generations go on serving,
 // and the next Backfill resumes what was being built, or starts it over when other generations are to be built by
 // then. A pipeline's failure does not stop the others; the error then joins one error for
 // each pipeline that failed, *job.Failure where the same input would fail again.
 func (h *Host) Backfill(ctx context.Context, report func(Progress)) (Summary, error) {
-	h.busy.Lock()
+	h.busy.Enter()
 	defer h.busy.Unlock()
 	return h.backfill(ctx, report)
 }
@@ -41,10 +42,11 @@ func (h *Host) backfill(ctx context.Context, report func(Progress)) (Summary, er
 	if err != nil {
 		return Summary{}, err
 	}
+	h.serve(n, all, len(all)) // what the changes before have stopped
 	t := tally.New(tally.Options{Store: h.store, Catalog: h.catalog, Now: h.opts.Now, Report: report})
 	var failures []error
 	concerned := map[string]bool{}
-	for _, p := range all {
+	for i, p := range all {
 		if !h.isBuilding(p) {
 			continue
 		}
@@ -53,6 +55,9 @@ func (h *Host) backfill(ctx context.Context, report func(Progress)) (Summary, er
 		}
 		if err := h.inRounds(ctx, n, p, t); err != nil {
 			failures = append(failures, fmt.Errorf("building %s: %w", p.Name, err))
+		}
+		if slices.ContainsFunc(all[i+1:], h.isBuilding) {
+			h.serve(n, all[i:i+1], len(all))
 		}
 		if ctx.Err() != nil {
 			break
@@ -74,8 +79,15 @@ func (h *Host) inRounds(ctx context.Context, n *catalog.Network, p *catalog.Pipe
 		if err := t.Begin(p); err != nil {
 			return err
 		}
+		if err := h.ahead(ctx, n, p, t); err != nil {
+			return err
+		}
+		h.busy.Stop(p.ID)
 		if err := h.build(ctx, n, p, t); err != nil {
 			return err
+		}
+		if h.isBuilding(p) {
+			h.serve(n, []*catalog.Pipeline{p}, 1)
 		}
 	}
 	return nil
@@ -103,6 +115,8 @@ func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally.T
 		if err != nil {
 			return append(failures, err)
 		}
+		_, runs := h.busy.Running(p.ID)
+		unfinished = unfinished && !runs
 		for _, a := range p.Members {
 			unfinished = unfinished || concerned[a.String()]
 		}
@@ -110,7 +124,9 @@ func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally.T
 			continue
 		}
 		if err = t.Begin(p); err == nil {
+			h.busy.Stop(p.ID)
 			err = h.catchUp(ctx, n, p, t)
+			h.serve(n, []*catalog.Pipeline{p}, len(all))
 		}
 		if err != nil {
 			failures = append(failures, fmt.Errorf("reading for %s: %w", p.Name, err))
@@ -132,7 +148,14 @@ func (h *Host) underWay(p *catalog.Pipeline) (bool, error) {
 func (h *Host) catchUp(ctx context.Context, n *catalog.Network, p *catalog.Pipeline, t *tally.Tally) (err error) {
 	w := h.workshop(n, p)
 	defer func() { err = errors.Join(err, w.close()) }()
-	j, err := w.job(ctx, job.Options{Attempts: attempts, Report: t.Epoch})
+	report := t.Epoch
+	if h.busy.Keeps() {
+		report = func(p job.Progress) {
+			t.Epoch(p)
+			h.live.options.Report(p)
+		}
+	}
+	j, err := w.job(ctx, job.Options{Attempts: attempts, Report: report})
 	if err != nil {
 		return err
 	}

@@ -44,6 +44,7 @@ type builder struct {
 	*workshop
 	sharing
 	round  *round
+	aside  *job.Sequence // of the job that serves meanwhile; nil: the pipeline stands still
 	window time.Duration // how long what this build replaces is kept; 0: not at all
 	cutID  string        // of the cut-over, once something is kept
 	record buildRecord
@@ -160,7 +161,7 @@ func (b *builder) beginEmpty(ctx context.Context) (err error) {
 
 func (b *builder) options() job.Options {
 	o := b.host.opts
-	return job.Options{ID: b.pipeline.ID, Name: b.pipeline.Name, Store: b.host.store, Now: o.Now, Wait: o.Wait, Retrying: o.Retrying, Attempts: attempts}
+	return job.Options{ID: b.pipeline.ID, Name: b.pipeline.Name, Store: b.host.store, Now: o.Now, Wait: o.Wait, Retrying: o.Retrying, Attempts: attempts, Sequence: b.aside}
 }
 
 // findNeeded finds the relations that have to be computed for what is being built, and the live views
@@ -345,7 +346,7 @@ func (b *builder) open(ctx context.Context) error {
 		if a.Block != addr.Sink {
 			continue
 		}
-		if r.Live != nil {
+		if r.Live != nil && b.aside == nil {
 			s, err := b.sink(ctx, a, live)
 			if err != nil {
 				return err

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"time"
 
 	"github.com/streamform/streamform/runtime/connector"
@@ -15,6 +14,7 @@ import (
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/host/engines"
 	"github.com/streamform/streamform/runtime/host/opening"
+	"github.com/streamform/streamform/runtime/host/serving"
 	"github.com/streamform/streamform/runtime/store"
 )
 
@@ -38,15 +38,16 @@ type Options struct {
 	Store store.Options
 }
 
-// Host holds the applied resources and what they remember. Put, Delete, Backfill
-// and Run exclude each other; Facts and Query may be called at any time.
+// Host holds the applied resources and what they remember. Put, Move, Delete, Backfill, Rollback, Refresh and Analyze exclude each
+// other. Run goes on meanwhile, but for the pipelines that they change; Facts and Query may be called at any time.
 type Host struct {
 	opts    Options
 	open    *opening.Opener
 	ask     *asking.Asker
 	store   *store.Store
-	busy    sync.Mutex // held by what changes the catalog or runs pipelines
+	busy    serving.Gate // passed by what changes the catalog or runs pipelines
 	catalog *catalog.Catalog
+	live    *runner // what Run keeps running; nil: nothing
 }
 
 // Open opens or creates the runtime in Options.DataDir. A second process gets

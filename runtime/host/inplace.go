@@ -55,8 +55,13 @@ func meaning(a addr.Resource, value json.RawMessage, r *catalog.Relation) string
 // which sinks deliver stay. A stream may become a view: it then serves until the view, which must be put next, was computed. A move that was made already has no further effect. What names a resource by its former address
 // must be put again before the next Backfill or Run.
 func (h *Host) Move(_ context.Context, moves map[addr.Resource]addr.Resource) error {
-	h.busy.Lock()
+	h.busy.Enter()
 	defer h.busy.Unlock()
+	for from := range moves {
+		if r, ok := h.catalog.Records[from]; ok {
+			h.busy.Stop(r.Pipeline)
+		}
+	}
 	e := h.catalog.Edit()
 	defer e.Close()
 	var moved []*catalog.Record

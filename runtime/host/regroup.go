@@ -18,6 +18,9 @@ func (h *Host) regroup(ctx context.Context) (*catalog.Network, []*catalog.Pipeli
 		return nil, nil, fmt.Errorf("finding pipelines: %w", err)
 	}
 	all, err := n.Pipelines()
+	if err == nil {
+		err = h.stopOthers(all)
+	}
 	if err != nil {
 		return nil, nil, fmt.Errorf("finding pipelines: %w", err)
 	}
@@ -29,6 +32,7 @@ func (h *Host) regroup(ctx context.Context) (*catalog.Network, []*catalog.Pipeli
 			}
 		}
 	}
+	h.busy.Stop(slices.Collect(maps.Keys(left))...)
 	for _, id := range slices.Sorted(maps.Keys(left)) {
 		if err := h.drain(ctx, id); err != nil {
 			return nil, nil, fmt.Errorf("finding pipelines: %w", err)
@@ -42,11 +46,28 @@ func (h *Host) regroup(ctx context.Context) (*catalog.Network, []*catalog.Pipeli
 	return n, all, nil
 }
 
+// stopOthers stops what runs and is no longer among the pipelines, or made of something else.
+func (h *Host) stopOthers(all []*catalog.Pipeline) error {
+	shapes := map[string]string{}
+	for _, p := range all {
+		shape, err := h.shape(p)
+		if err != nil {
+			return err
+		}
+		shapes[p.ID] = shape
+	}
+	h.busy.StopOthers(shapes)
+	return nil
+}
+
 // assign commits the membership. A pipeline goes on from the greatest epoch of those its members come from.
 func (h *Host) assign(e *catalog.Edit, all []*catalog.Pipeline, left map[string]bool) error {
 	for _, p := range all {
-		var epoch int64
-		moved := false
+		own, err := job.Epoch(e.View, p.ID)
+		if err != nil {
+			return err
+		}
+		epoch := own
 		for _, a := range p.Members {
 			r := h.catalog.Records[a]
 			was, err := job.Epoch(e.View, r.Pipeline)
@@ -55,14 +76,13 @@ func (h *Host) assign(e *catalog.Edit, all []*catalog.Pipeline, left map[string]
 			}
 			epoch = max(epoch, was)
 			if r.Pipeline != p.ID {
-				moved = true
 				next := *r
 				next.Pipeline = p.ID
 				e.Save(&next)
 			}
 		}
 		delete(left, p.ID)
-		if !moved {
+		if epoch == own { // and a pipeline that runs counts on
 			continue
 		}
 		if err := job.SetEpoch(e.Batch, p.ID, epoch); err != nil {

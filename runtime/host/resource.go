@@ -24,18 +24,21 @@ type Relation = catalog.Relation
 // former one serves. The number tells: a resource of the live generation takes effect in place, whatever it says. Putting
 // the same again has no further effect.
 func (h *Host) Put(ctx context.Context, r Resource) error {
-	h.busy.Lock()
+	h.busy.Enter()
 	defer h.busy.Unlock()
 	if !h.open.Knows(r.Addr.Kind()) {
 		return fmt.Errorf("putting %s: this version has no kind %s", r.Addr, r.Addr.Kind())
 	}
-	e := h.catalog.Edit()
-	defer e.Close()
 	next := &catalog.Record{Addr: r.Addr, Life: uuid.NewString()}
 	if had, ok := h.catalog.Records[r.Addr]; ok {
 		*next = *had
 	}
 	now, err := sinceNow(r)
+	if next.Live != nil && (now || next.Live.Number == r.Generation) || next.Building != nil {
+		h.busy.Stop(next.Pipeline)
+	}
+	e := h.catalog.Edit()
+	defer e.Close()
 	switch {
 	case err != nil:
 	case !catalog.Carries(r.Addr):
@@ -113,12 +116,13 @@ func (h *Host) last(r *catalog.Record) bool {
 // Delete forgets a resource and drops what it remembers. Output that is decided but not delivered is delivered
 // first; what a sink has delivered stays. Deleting what is not there is no error.
 func (h *Host) Delete(ctx context.Context, a addr.Resource) error {
-	h.busy.Lock()
+	h.busy.Enter()
 	defer h.busy.Unlock()
 	r, ok := h.catalog.Records[a]
 	if !ok {
 		return nil
 	}
+	h.busy.Stop(r.Pipeline)
 	if r.Pipeline != "" && a.Block == addr.Sink {
 		if err := h.drain(ctx, r.Pipeline); err != nil {
 			return fmt.Errorf("deleting %s: %w", a, err)

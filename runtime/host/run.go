@@ -31,22 +31,8 @@ func (h *Host) Analyze(ctx context.Context, report func(job.Progress)) error {
 	return h.start(ctx, &runner{host: h, once: true, options: job.Options{Measure: true}}, report)
 }
 
+// start runs every pipeline once, or keeps them running.
 func (h *Host) start(ctx context.Context, r *runner, report func(job.Progress)) error {
-	h.busy.Lock()
-	defer h.busy.Unlock()
-	if err := h.collect(); err != nil {
-		return err
-	}
-	n, all, err := h.regroup(ctx)
-	if err != nil {
-		return err
-	}
-	r.network = n
-	if r.only != nil {
-		all = slices.DeleteFunc(all, func(p *catalog.Pipeline) bool {
-			return !slices.ContainsFunc(p.Members, func(a address) bool { return slices.Contains(r.only, a) })
-		})
-	}
 	r.options.Report = func(p job.Progress) {
 		if report != nil {
 			r.tell(func() { report(p) })
@@ -55,11 +41,25 @@ func (h *Host) start(ctx context.Context, r *runner, report func(job.Progress)) 
 	r.options.Retrying = func(pipeline string, err error, in time.Duration) {
 		r.tell(func() { h.opts.Retrying(pipeline, err, in) })
 	}
-	if r.once {
-		r.options.Attempts = attempts
-		return r.inTurn(ctx, all)
+	if !r.once {
+		return h.keep(ctx, r)
 	}
-	return r.together(ctx, all)
+	h.busy.Enter()
+	defer h.busy.Unlock()
+	if err := h.collect(); err != nil {
+		return err
+	}
+	n, all, err := h.regroup(ctx)
+	if err != nil {
+		return err
+	}
+	r.network, r.options.Attempts = n, attempts
+	if r.only != nil {
+		all = slices.DeleteFunc(all, func(p *catalog.Pipeline) bool {
+			return !slices.ContainsFunc(p.Members, func(a address) bool { return slices.Contains(r.only, a) })
+		})
+	}
+	return r.inTurn(ctx, all)
 }
 
 // runner runs the pipelines of a host.
@@ -68,10 +68,9 @@ type runner struct {
 	network *catalog.Network
 	options job.Options
 	once    bool
-	only    []address  // pipelines with one of these; nil: all, as their triggers say
-	running int        // pipelines at the same time
-	opening sync.Mutex // what opening does to the catalog is done by one pipeline at a time
+	only    []address // pipelines with one of these; nil: all, as their triggers say
 	telling sync.Mutex
+	ctx     context.Context // of what is kept running
 }
 
 // tell lets one pipeline at a time speak.
@@ -92,33 +91,13 @@ func (r *runner) inTurn(ctx context.Context, all []*catalog.Pipeline) error {
 	return errors.Join(failures...)
 }
 
-func (r *runner) together(ctx context.Context, all []*catalog.Pipeline) error {
-	failures := make([]error, len(all))
-	r.running = len(all)
-	var running sync.WaitGroup
-	for i, p := range all {
-		running.Go(func() {
-			if failures[i] = r.run(ctx, p); failures[i] != nil && len(all) > 1 {
-				r.tell(func() { r.host.opts.Stopped(p.Name, failures[i]) })
-			}
-		})
-	}
-	running.Wait()
-	return errors.Join(failures...)
-}
-
 func (r *runner) run(ctx context.Context, p *catalog.Pipeline) (err error) {
+	r.host.busy.Stop(p.ID)
 	w := r.host.workshop(r.network, p)
-	w.together = r.running
 	defer func() { err = errors.Join(err, w.close()) }()
-	r.opening.Lock()
 	j, err := w.job(ctx, r.options)
-	r.opening.Unlock()
 	if err != nil {
 		return fmt.Errorf("starting %s: %w", p.Name, err)
-	}
-	if !r.once {
-		return j.Follow(ctx)
 	}
 	if p.Trigger.Paused && r.only == nil {
 		return nil
