@@ -146,3 +146,75 @@ func TestQueryOfAValueThatNoViewReads(t *testing.T) {
 	require.Equal(t, []string{"2"}, w.rows("SELECT n FROM r"))
 	require.Equal(t, []string{"1|NULL", "2|5.00"}, w.rows("SELECT id, amount FROM t"))
 }
+
+// One record that DuckDB's reader does not take leaves the rest of its file as it is.
+func TestHalfACharacterIsOneRecord(t *testing.T) {
+	w := newWorldBeside(t, batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "v", Type: "VARCHAR"}}, nil)
+	defer w.close()
+	_, err := w.relation(newCompiler(t), "r", "SELECT * FROM t", false)
+	require.NoError(t, err)
+	_, err = w.relation(newCompiler(t), "bad", "SELECT decode(raw) AS raw, _position->>'line' AS line, _position->>'row' AS row FROM t.malformed", false)
+	require.NoError(t, err)
+	r, err := w.epoch(w.file("a.json", `{"id":1,"v":"\ud800"}
+{"id":2,"v":"\ud83d\ude00"}
+{"id":3,"v":"\\ud800"}
+{"id":4,"v":"\udc00\ud800"}
+{"id":5,"v":"\ud800 \udc00"}
+{"id":6,"v":"\u00e9\n"}
+`), w.file("b.json", `[{"id":7,"v":"\ud800"},
+{"id":8}]`))
+	require.NoError(t, err)
+	require.Equal(t, []int64{3, 1}, r.Inputs[0].FileRows)
+	require.Equal(t, []string{"", ""}, r.Inputs[0].FileError)
+	require.Equal(t, []string{"2|😀", `3|\ud800`, "6|é\n", "8|NULL"}, w.rows("SELECT * FROM r"))
+	require.Equal(t, []string{`{"id":1,"v":"\ud800"}|1|NULL`, `{"id":4,"v":"\udc00\ud800"}|4|NULL`, `{"id":5,"v":"\ud800 \udc00"}|5|NULL`, `{"id":7,"v":"\ud800"}|NULL|1`}, w.rows("SELECT * FROM bad"))
+}
+
+// A CSV file whose header names no column of the source is another kind of file, not one full of empty rows.
+func TestHeaderThatNamesNoColumn(t *testing.T) {
+	w := newWorldBeside(t, batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "v", Type: "VARCHAR"}}, nil)
+	defer w.close()
+	w.scan.Format.Name = "csv"
+	_, err := w.relation(newCompiler(t), "r", "SELECT id FROM t", false)
+	require.NoError(t, err)
+	r, err := w.epoch(w.file("a.csv", "id,v\n1,a\n"), w.file("b.csv", "id;v\n2;b\n"), w.file("c.csv", "3,c\n4,d\n"), w.file("d.csv", "v\ne\n"), w.file("e.csv", ""))
+	require.NoError(t, err)
+	require.Equal(t, []int64{1, 0, 0, 1, 0}, r.Inputs[0].FileRows)
+	require.Equal(t, int64(2), r.Inputs[0].Malformed)
+	require.Contains(t, r.Inputs[0].FileError[1], "its header names none of the source's columns: id;v. ")
+	require.Contains(t, r.Inputs[0].FileError[2], `format_options = { header = "false" }`)
+	require.Equal(t, []string{"1", "NULL"}, w.rows("SELECT * FROM r"))
+}
+
+// Where a sample does not tell the columns, it is said which record or name it is.
+func TestWhyColumnsCannotBeInferred(t *testing.T) {
+	for _, c := range []struct{ format, name, content, want string }{
+		{"json", "a.json", "{\"id\":1}\n[1,2]\n", "a.json:2 is not a JSON object: [1,2]. Declare columns"},
+		{"json", "a.json", "", "The files hold no records"},
+		{"json", "a.json", "\n", "The files hold no JSON objects"},
+		{"json", "a.json", "{\"id\":1,\"ID\":2}\n", `a column "ID" twice`},
+		{"csv", "a.csv", "id,v,Id\n1,2,3\n", `a column "Id" twice`},
+		{"csv", "a.csv", "id,,v\n1,2,3\n", "has no name in the header"},
+		{"json", "a.json", "{\"a\\u0000b\":1}\n", "holds a NUL character"},
+		{"csv", "a.csv", "", "nor a header"},
+		{"csv", "a.csv", "\xff\xfei\x00d\x00,\x00v\x00\n\x001\x00,\x002\x00\n\x00", "UTF-16"},
+	} {
+		w := newWorldBeside(t, nil, nil)
+		w.scan = batch.Scan{Format: batch.Format{Name: c.format}, InferTypes: true}
+		_, err := w.engine.Infer(context.Background(), w.scan, []batch.File{w.file(c.name, c.content)})
+		require.ErrorContains(t, err, c.want, c.content)
+		w.close()
+	}
+}
+
+// Columns whose names only look as if they were made up are what they are.
+func TestInferredNamesWithNumbers(t *testing.T) {
+	for format, content := range map[string]string{"json": "{\"id\":1,\"ID_1\":2,\"id_2\":null}\n", "csv": "id,ID_1,id_2\n1,2,\n"} {
+		w := newWorldBeside(t, nil, nil)
+		w.scan = batch.Scan{Format: batch.Format{Name: format}, InferTypes: true}
+		got, err := w.engine.Infer(context.Background(), w.scan, []batch.File{w.file("a."+format, content), w.file("b."+format, "")})
+		require.NoError(t, err)
+		require.Len(t, got, 3, format)
+		w.close()
+	}
+}

@@ -86,7 +86,7 @@ func (k *reading) judge(ctx context.Context) error {
 		return nil
 	}
 	detail := fmt.Sprintf("%d malformed records, and on_malformed is \"fail\".", k.out.Malformed)
-	rows, err := k.in.Set.Conn.Text(ctx, "SELECT _position ->> 'file', _position ->> 'line', _reason, left(coalesce(TRY(decode(raw)), CAST(raw AS VARCHAR)), 80) FROM "+k.out.MalformedTable+" LIMIT 10")
+	rows, err := k.in.Set.Conn.Text(ctx, "SELECT _position ->> 'file', coalesce(_position ->> 'line', 'record ' || (_position ->> 'row')), _reason, left(coalesce(TRY(decode(raw)), CAST(raw AS VARCHAR)), 80) FROM "+k.out.MalformedTable+" LIMIT 10")
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (k *reading) read(ctx context.Context, i int, f batch.File) error {
 	if !errors.As(err, &file) && !duck.Unreadable(err.Error()) {
 		return err
 	}
-	reason := compile.FirstLine(err.Error())
+	reason := strings.ReplaceAll(compile.FirstLine(err.Error()), k.clean(f), f.Path)
 	if file != nil {
 		reason = file.Err.Error()
 	}
@@ -148,8 +148,13 @@ func (k *reading) readFormat(ctx context.Context, i int, f batch.File) error {
 	return k.admit(ctx, i, f, scan.LooseParquet(k.in.Scan, f))
 }
 
+// clean is where the readable records of a JSON file are put.
+func (k *reading) clean(f batch.File) string {
+	return filepath.Join(k.in.TempDir, fmt.Sprintf("clean-%d.json", f.Ordinal))
+}
+
 func (k *reading) readJSON(ctx context.Context, i int, f batch.File) error {
-	to := filepath.Join(k.in.TempDir, fmt.Sprintf("clean-%d.json", f.Ordinal))
+	to := k.clean(f)
 	defer os.Remove(to)
 	clean, err := scan.CleanJSON(f.Path, to)
 	if err != nil {
@@ -200,7 +205,11 @@ func (k *reading) admit(ctx context.Context, i int, f batch.File, loose scan.Loo
 	if err := k.in.Set.Conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT %s, %s, l FROM %s", k.target, typed, bound.Text(f.Path), rows)); err != nil {
 		return err
 	}
-	position := fmt.Sprintf("to_json({'file': %s, 'line': l})", bound.Text(f.Path))
+	place := "row"
+	if loose.Lines {
+		place = "line"
+	}
+	position := fmt.Sprintf("to_json({'file': %s, '%s': l})", bound.Text(f.Path), place)
 	sql := fmt.Sprintf("INSERT INTO %s SELECT data, 'value does not fit its column', NULL, NULL, %s, %s, %d, TIMESTAMP %s FROM (SELECT l, %s AS data FROM %s) WHERE data IS NOT NULL",
 		k.out.RescuedTable, bound.Text(in.Source), position, in.Epoch, bound.Text(k.at), loose.Rescued, rows)
 	if err := k.in.Set.Conn.Exec(ctx, sql); err != nil {

@@ -9,12 +9,15 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
 // Bad is one record that could not be read.
 type Bad struct {
-	Line   int64 // first line of the record in the file, from 1
+	Line   int64 // first line of the record in the file, from 1; 0 where records are not lines
+	Row    int64 // its number among the file's records, where they are not lines
 	Raw    []byte
 	Reason string
 }
@@ -24,6 +27,8 @@ type Cleaned struct {
 	Path string
 	Rows int64
 	Bad  []Bad
+	// Values: l is the number of the record, which need not be a line.
+	Values bool
 	// Longest is the size of the longest line written, in bytes.
 	Longest int
 }
@@ -154,6 +159,39 @@ func cleanLines(path, to string) (Cleaned, error) {
 	return out, w.close()
 }
 
+const notObject = "the record is not a JSON object"
+
+// halved says that valid JSON has an escape that is no character: one half of a surrogate pair. It is "" otherwise.
+func halved(text []byte) string {
+	for i := bytes.IndexByte(text, '\\'); i >= 0 && i < len(text); i++ {
+		if text[i] != '\\' {
+			continue
+		}
+		first := escaped(text[i:])
+		switch {
+		case !utf16.IsSurrogate(first):
+			i++
+		case utf16.DecodeRune(first, escaped(text[i+6:])) == unicode.ReplacementChar:
+			return fmt.Sprintf("the escape %s is half a character: its other half does not follow or precede it", text[i:i+6])
+		default:
+			i += 11
+		}
+	}
+	return ""
+}
+
+// escaped is the character that an escape of the form \uXXXX at the beginning of a text stands for; -1 where there is none.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return -1
+	}
+	n, err := strconv.ParseUint(string(text[2:6]), 16, 16)
+	if err != nil {
+		return -1
+	}
+	return rune(n)
+}
+
 // invalid says why a text is no record, or "".
 func invalid(text []byte) string {
 	if !utf8.Valid(text) {
@@ -161,9 +199,9 @@ func invalid(text []byte) string {
 	}
 	if json.Valid(text) {
 		if text[0] != '{' {
-			return "the record is not a JSON object"
+			return notObject
 		}
-		return ""
+		return halved(text)
 	}
 	var v any
 	err := json.Unmarshal(text, &v)
@@ -186,6 +224,7 @@ func cleanValues(path, to string) (Cleaned, error) {
 	if err != nil {
 		return out, err
 	}
+	out.Values = true
 	dec := json.NewDecoder(bufio.NewReaderSize(r, 1<<20))
 	n := int64(0)
 	for {
@@ -214,8 +253,12 @@ func cleanValues(path, to string) (Cleaned, error) {
 }
 
 func (c *Cleaned) add(w *writer, n int64, e json.RawMessage) {
-	if e[0] != '{' {
-		c.Bad = append(c.Bad, Bad{Line: n, Raw: bytes.Clone(e[:min(len(e), rawLimit)]), Reason: "the record is not a JSON object"})
+	reason := notObject
+	if e[0] == '{' {
+		reason = halved(e)
+	}
+	if reason != "" {
+		c.Bad = append(c.Bad, Bad{Row: n, Raw: bytes.Clone(e[:min(len(e), rawLimit)]), Reason: reason})
 		return
 	}
 	var flat bytes.Buffer

@@ -111,10 +111,23 @@ func header(s batch.Scan, d dialect, path string) (heading, error) {
 	}
 	defer r.Close()
 	h, err := d.heading(bufio.NewReader(r))
+	if err == nil && h.names != nil && len(s.Columns) > 0 && !slices.ContainsFunc(s.Columns, func(c batch.Column) bool { return has(h.names, c.Name) }) {
+		err = fmt.Errorf("its header names none of the source's columns: %s. Where files have no header, set format_options = { header = \"false\" }; another separator is \"delim\" there",
+			shortened(strings.Join(h.names, d.delim)))
+	}
 	if err != nil {
 		return heading{}, &FileError{Path: path, Err: err}
 	}
 	return h, nil
+}
+
+// shortened is a text as far as a message can hold it.
+func shortened(s string) string {
+	const most = 80
+	if r := []rune(s); len(r) > most {
+		return string(r[:most]) + "…"
+	}
+	return s
 }
 
 func csvArm(s batch.Scan, g headerGroup) string {

@@ -13,6 +13,7 @@ import (
 type Loose struct {
 	SQL     string   // rows with column l, the line or number of each record, and what Typed and Rescued need
 	Typed   []string // an expression per column of the source: the value, or NULL where it does not fit
+	Lines   bool     // l is a line of the file; otherwise the number of the record among those that can be read
 	Rescued string   // JSON object of the values that did not fit, or NULL
 }
 
@@ -26,7 +27,7 @@ func LooseJSON(s batch.Scan, cleaned Cleaned) Loose {
 	if err != nil {
 		structure = []byte("{}")
 	}
-	l := Loose{SQL: "SELECT l, r, json_transform(r, " + bound.Text(string(structure)) + ") AS v FROM read_json(" + bound.Text(cleaned.Path) +
+	l := Loose{Lines: !cleaned.Values, SQL: "SELECT l, r, json_transform(r, " + bound.Text(string(structure)) + ") AS v FROM read_json(" + bound.Text(cleaned.Path) +
 		", columns = {l: 'BIGINT', r: 'JSON'}, format = 'newline_delimited'" + fmt.Sprintf(", maximum_object_size = %d)", max(cleaned.Longest, 1<<20))}
 	raws := make([]string, len(s.Columns))
 	for i, c := range s.Columns {

@@ -44,6 +44,9 @@ func SideRow(a Aside) string {
 	if a.Line > 0 {
 		position["line"] = a.Line
 	}
+	if a.Row > 0 {
+		position["row"] = a.Row
+	}
 	doc, err := json.Marshal(position)
 	if err != nil {
 		doc = []byte("{}")
