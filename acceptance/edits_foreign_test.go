@@ -1,84 +1,18 @@
 package acceptance
 
 import (
-	"fmt"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/streamform/streamform/runtime/delta"
-	"github.com/streamform/streamform/runtime/delta/action"
-	"github.com/streamform/streamform/runtime/delta/logstore"
-	"github.com/streamform/streamform/runtime/store"
-	"github.com/streamform/streamform/state"
+	"github.com/streamform/streamform/acceptance/meddling"
 )
-
-// anotherWriter commits a version to a Delta table as other programs do: it deletes the rows, appends them once more, or only
-// puts them into other files.
-func anotherWriter(t *testing.T, dir, what string) {
-	t.Helper()
-	table, err := delta.OpenTable(logstore.NewLocal(dir))
-	require.NoError(t, err)
-	snap, err := table.Load(t.Context())
-	require.NoError(t, err)
-	require.NotNil(t, snap, dir)
-	version := snap.Version + 1
-	lines := []action.Action{{CommitInfo: &action.CommitInfo{Timestamp: 1700000000000, Operation: what, EngineInfo: "another writer"}}}
-	for _, f := range snap.Files {
-		changes := what != "optimize"
-		if what != "delete" {
-			data, err := os.ReadFile(filepath.Join(dir, f.Path))
-			require.NoError(t, err)
-			added := f
-			added.Path, added.DataChange = fmt.Sprintf("another-%d-%s", version, f.Path), changes
-			require.NoError(t, os.WriteFile(filepath.Join(dir, added.Path), data, 0o644))
-			lines = append(lines, action.Action{Add: &added})
-		}
-		if what != "append" {
-			lines = append(lines, action.Action{Remove: &action.Remove{Path: f.Path, DataChange: changes, DeletionTimestamp: 1700000000000, DeletionVector: f.DeletionVector}})
-		}
-	}
-	text, err := action.Encode(lines)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "_delta_log", fmt.Sprintf("%020d.json", version)), text, 0o644))
-}
-
-// olderRecord makes the record one of another version of streamform: whatever was compiled then has to be compiled again, with the same canonical form.
-func olderRecord(t *testing.T, p *project) {
-	t.Helper()
-	data, err := os.ReadFile(p.path("streamform.sfstate"))
-	require.NoError(t, err)
-	d, err := state.Decode(data)
-	require.NoError(t, err)
-	for i := range d.Resources {
-		if r := d.Resources[i].Relation; r != nil && r.Compiled != "" {
-			r.Compiled = strings.Repeat("0", len(r.Compiled))
-		}
-	}
-	d.StreamformVersion = "0.0.1"
-	data, err = state.Encode(d)
-	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(p.path("streamform.sfstate"), data, 0o600))
-}
-
-// otherForm makes the runtime's keyed data that of another version of streamform, as far as one can see from outside.
-func otherForm(t *testing.T, p *project, form string) {
-	t.Helper()
-	s, err := store.Open(store.Options{Dir: p.path(".streamform/runtime/store")})
-	require.NoError(t, err)
-	b := s.NewBatch()
-	b.SetMeta("host/form", []byte(form))
-	require.NoError(t, s.Commit(b))
-	require.NoError(t, s.Close())
-}
 
 // What is said about keyed data of another form leads on: everything is computed again, nothing is there twice.
 func TestKeyedDataOfAnotherForm(t *testing.T) {
 	p := template(t)
-	otherForm(t, p, "1")
+	meddling.OtherForm(t, p.path(".streamform/runtime/store"), "1")
 	for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"run", "-once"}, {"query", "FROM spend"}} {
 		got := p.try(command...)
 		require.Equal(t, 1, got.code)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/streamform/streamform/acceptance/meddling"
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/graph/plan/saved"
 )
@@ -117,13 +118,13 @@ func (e *edit) run(t *testing.T, p *project) {
 		p.must("apply", "-auto-approve")
 	}
 	for _, f := range e.foreign {
-		anotherWriter(t, p.path(f[1]), f[0])
+		meddling.Write(t, p.path(f[1]), f[0])
 	}
 	if e.older {
-		olderRecord(t, p)
+		meddling.OlderRecord(t, p.path("streamform.sfstate"))
 	}
 	if e.form != "" {
-		otherForm(t, p, e.form)
+		meddling.OtherForm(t, p.path(".streamform/runtime/store"), e.form)
 	}
 	before := relations(t, p)
 	e.make(t, p)

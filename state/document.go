@@ -52,6 +52,16 @@ type Resource struct {
 	// History lists the boundaries inside of the rows that are held or were delivered: edits with history = "keep", of this
 	// resource and of what it reads, oldest first. Computing the rows anew empties it.
 	History []Boundary `json:"history,omitempty"`
+	// Rewinds are those that gave rows to a sink, which it had, once more. Writing the sink anew empties it.
+	Rewinds []Rewind `json:"rewinds,omitempty"`
+}
+
+// Rewind says from where on a stream or source was delivered again.
+type Rewind struct {
+	Of    addr.Resource `json:"of"`
+	To    string        `json:"to"` // the position, as it was asked for
+	At    time.Time     `json:"at"`
+	Epoch int64         `json:"epoch"` // the pipeline's last one then: what came up to it may be there twice
 }
 
 // Boundary says that rows from before an edit stand beside rows from after it.

@@ -111,7 +111,7 @@ func (c *cli) root() *cobra.Command {
 	}
 	add("main", c.initCommand(), c.validateCommand(), c.planCommand(), c.applyCommand(), c.runCommand(), c.queryCommand(), c.destroyCommand())
 	add("other", c.explainCommand(), c.fmtCommand(), c.forceUnlockCommand(), c.graphCommand(),
-		c.outputCommand(), c.rollbackCommand(), c.showCommand(), c.stateCommand(), c.versionCommand())
+		c.outputCommand(), c.rewindCommand(), c.rollbackCommand(), c.showCommand(), c.stateCommand(), c.versionCommand())
 	root.SetHelpCommandGroupID("other")
 	root.SetCompletionCommandGroupID("other")
 	root.SetHelpFunc(help)

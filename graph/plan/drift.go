@@ -173,7 +173,7 @@ func (m *maker) standing() {
 }
 
 // restore makes changes of what drifted where the comparison of configuration and record had none to offer: the runtime is
-// given again what the record says. What was accepted of a generation stays accepted while it lives.
+// given again what the record says. What was accepted of a generation stays accepted while it lives, and what was delivered to it twice is.
 func (m *maker) restore(drifts []Drift) {
 	for _, d := range drifts {
 		c := m.changes[d.Addr]
@@ -183,7 +183,7 @@ func (m *maker) restore(drifts []Drift) {
 	}
 	for _, c := range m.changes {
 		if c.Prior != nil && c.Desired != nil && c.Prior.Generation == c.Desired.Generation {
-			c.Desired.Accepted = c.Prior.Accepted
+			c.Desired.Accepted, c.Desired.Rewinds = c.Prior.Accepted, c.Prior.Rewinds
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/redelivery"
 	"github.com/streamform/streamform/runtime/host/tally"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
@@ -484,7 +485,8 @@ func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
 		return nil
 	}
 	var err error
-	if r.Former, err = b.former(ctx, r.Relations); err != nil {
+	anew := func(a address) bool { return b.building(a) != nil }
+	if r.Former, err = redelivery.Stretches(ctx, b.host.open, b.network, r.Relations, anew); err != nil {
 		return err
 	}
 	return b.job.Replay(ctx, r)

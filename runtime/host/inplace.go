@@ -27,7 +27,7 @@ func (h *Host) inPlace(e *catalog.Edit, r *catalog.Record, now Resource) (*catal
 		return nil, fmt.Errorf("reading the epoch: %w", err)
 	}
 	b := catalog.Boundary{Epoch: epoch, At: h.opts.Now().UTC(), Was: was, Is: is, Value: r.Live.Value, Relation: r.Live.Relation}
-	if b.Read, err = h.read(e, r.Pipeline); err != nil {
+	if b.Read, err = e.Positions(r.Pipeline); err != nil {
 		return nil, fmt.Errorf("reading the positions: %w", err)
 	}
 	live.Boundaries = append(slices.Clone(live.Boundaries), b)

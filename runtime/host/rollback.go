@@ -151,11 +151,15 @@ func (h *Host) restorable(a addr.Resource, all []*catalog.Pipeline) error {
 	}
 	for _, p := range all {
 		if slices.Contains(p.Members, a) && h.isBuilding(p) {
-			return &connector.UserError{Summary: "A rebuild is under way", Detail: fmt.Sprintf(
-				"What %s belongs to is being built. Let \"streamform apply\" finish it first, or take the edit back and apply.", a)}
+			return underBuild(a)
 		}
 	}
 	return nil
+}
+
+func underBuild(a address) error {
+	return &connector.UserError{Summary: "A rebuild is under way", Detail: fmt.Sprintf(
+		"What %s belongs to is being built. Let \"streamform apply\" finish it first, or take the edit back and apply.", a)}
 }
 
 // restore puts what a cut-over has replaced beside what serves.

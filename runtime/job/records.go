@@ -21,6 +21,7 @@ import (
 //	cnt/ID                   Counters of a relation or sink
 //	clk/ID                   clockRecord of a relation whose rows the clock changes
 //	rcp/SINK                 receiptRecord of the last delivery
+//	rew/ID                   how far a rewind has come, while it is under way; the host's
 //
 // SOURCE, SINK and ID are the IDs of generations. Numbers in keys are 16 hexadecimal digits.
 
@@ -119,7 +120,7 @@ func SetEpoch(b *store.Batch, pipeline string, epoch int64) error {
 
 // Forget removes everything kept under the ID of a generation: its ledger, position, sums and receipts.
 func Forget(v *store.View, b *store.Batch, id string) error {
-	for _, key := range []string{"src/" + id, "cnt/" + id, "clk/" + id, "rcp/" + id} {
+	for _, key := range []string{"src/" + id, "cnt/" + id, "clk/" + id, "rcp/" + id, "rew/" + id} {
 		b.DeleteMeta(key)
 	}
 	return v.MetaPrefix("led/"+id+"/", func(key string, _ []byte) error {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	tfjson "github.com/hashicorp/terraform-json"
 	"github.com/zclconf/go-cty/cty"
@@ -48,6 +49,9 @@ func Resource(r state.Resource) string {
 		if len(rel.Key) > 0 {
 			fmt.Fprintf(&b, "# (key: %s)\n", strings.Join(rel.Key, ", "))
 		}
+	}
+	for _, w := range r.Rewinds {
+		fmt.Fprintf(&b, "# (rows of %s from %q on, up to epoch %d, were delivered once more at %s)\n", w.Of, w.To, w.Epoch, w.At.Format(time.RFC3339))
 	}
 	fmt.Fprintf(&b, "%s {\n", r.Addr.Header())
 	values := attributes(r.Attributes)

@@ -196,3 +196,19 @@ func (e *Edit) Commit() error {
 	e.Settle()
 	return nil
 }
+
+// Positions say how far the sources of a pipeline have been read: by source ID, the last ordinal.
+func (e *Edit) Positions(pipeline string) (map[string]int64, error) {
+	out := map[string]int64{}
+	for _, r := range e.catalog.Records {
+		if r.Pipeline != pipeline || r.Addr.Block != addr.Source || r.Live == nil {
+			continue
+		}
+		state, err := job.ReadSourceState(e.View, r.Live.ID)
+		if err != nil {
+			return nil, err
+		}
+		out[r.Live.ID] = state.Position
+	}
+	return out, nil
+}
