@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/streamform/streamform/runtime/query"
 	"github.com/stretchr/testify/require"
 )
 
@@ -43,5 +44,16 @@ func TestRewrites(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestRowsOfLists: rows joined with what their own lists hold are rows that need no memory, in a stream, too.
+func TestRowsOfLists(t *testing.T) {
+	c := newCompiler(t)
+	for _, sql := range []string{"SELECT k, u FROM t, unnest(l) q(u)", "SELECT t.k, q.u, p.w FROM t, unnest(l) q(u), unnest([u, v]) p(w) WHERE w > 0 AND k <> ''", "SELECT k, u FROM t CROSS JOIN unnest([v, 1]) q(u)",
+		"SELECT k, u FROM t JOIN unnest(l) q(u) ON u > v", "SELECT k, q.u FROM t, LATERAL (SELECT unnest(l) + v AS u) q", "SELECT k, i FROM t, range(v) r(i)"} {
+		p, err := c.Compile(t.Context(), query.Query{SQL: sql, Relations: known(), Stream: true})
+		require.NoError(t, err, sql)
+		require.Empty(t, p.Steps, sql)
 	}
 }

@@ -26,9 +26,9 @@ type Compiler struct {
 }
 
 // keptOptimizers rewrite logic; all others depend on statistics of the empty
-// tables, fuse operators, or break the plan's JSON form.
+// tables, fuse operators, or break the plan's JSON form, as unnest_rewriter does.
 func keptOptimizers() []string {
-	return []string{"filter_pullup", "filter_pushdown", "deliminator", "unnest_rewriter", "cte_inlining"}
+	return []string{"filter_pullup", "filter_pushdown", "deliminator", "cte_inlining"}
 }
 
 // NewCompiler starts a compiler with the given number of workers.
