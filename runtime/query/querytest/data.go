@@ -4,6 +4,7 @@ package querytest
 import (
 	"fmt"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -90,6 +91,17 @@ func (g *Generator) record(columns batch.Schema, id, seq int) string {
 	return "{" + strings.Join(parts, ",") + "}"
 }
 
+// fitting leaves out the digits for which a DECIMAL has no place: a number with too many is no value of the type.
+func fitting(number, typ string) string {
+	scale := 3
+	if _, after, ok := strings.Cut(typ, ","); ok {
+		if n, err := strconv.Atoi(strings.TrimSuffix(after, ")")); err == nil {
+			scale = min(scale, n)
+		}
+	}
+	return strings.TrimSuffix(number[:strings.Index(number, ".")+1+scale], ".")
+}
+
 // value is a JSON value for a column of the type.
 func (g *Generator) value(typ string) string {
 	if g.Chance(7) {
@@ -100,7 +112,7 @@ func (g *Generator) value(typ string) string {
 	case typ == "VARCHAR":
 		return g.pick(`"a"`, `"a"`, `"b"`, `""`, `" a"`, `"`+strings.Repeat("key", 400)+`"`, `"é"`, `"A"`, `"null"`, `"日本 語"`, `"`+strings.Repeat("long ", 20)+`"`, `"1"`)
 	case strings.HasPrefix(typ, "DECIMAL"):
-		return g.pick(fmt.Sprintf("%d.%03d", n, g.IntN(1000)), "1.500", "0.000", "-0.001")
+		return fitting(g.pick(fmt.Sprintf("%d.%03d", n, g.IntN(1000)), "1.500", "0.000", "-0.001"), typ)
 	case typ == "DOUBLE" || typ == "FLOAT":
 		return g.pick("0.5", "0.0", "-0.0", "1.25", "-3", "0.1", "0.7", "7", `"NaN"`, `"Infinity"`, "1e10")
 	case typ == "TIMESTAMP" || typ == "TIMESTAMP_NS":
