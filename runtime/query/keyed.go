@@ -4,12 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"github.com/streamform/streamform/runtime/query/compile"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/table"
@@ -91,7 +92,7 @@ func (ep *epoch) keyed(ctx context.Context, s Step, k compile.Keyed, inputs map[
 	} else if k.Bilinear && run.before == "" {
 		err = run.product(ctx, s, c)
 	} else {
-		err = run.recompute(ctx, s.Relation, c)
+		err = run.recompute(ctx, s, c)
 	}
 	if fresh && err == nil {
 		ep.remember(s.Relation, Remember{Operator: k.ID, Keys: [][]byte{[]byte(initKey)}, Values: [][]byte{{1}}})
@@ -305,7 +306,8 @@ func (r *keyedRun) fill(sql string, tables ...string) (string, error) {
 }
 
 // recompute runs the operator over the touched keys' rows as they were and as they are.
-func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) error {
+func (r *keyedRun) recompute(ctx context.Context, s Step, c *change) error {
+	relation := s.Relation
 	var keys memory.Keys
 	for _, d := range r.deltas {
 		keys = keys.Join(d.keys())
@@ -316,12 +318,14 @@ func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) er
 	if r.k.Best {
 		return r.best(ctx, relation, c, keys)
 	}
-	before, after := make([]string, len(r.deltas)), make([]string, len(r.deltas))
+	before, after, stays := make([]string, len(r.deltas)), make([]string, len(r.deltas)), true
 	for i, d := range r.deltas {
-		table, shelves, err := r.old(ctx, i, keys)
+		held := r.mattering(i, keys)
+		table, shelves, err := r.old(ctx, i, held)
 		if err != nil {
 			return err
 		}
+		stays = stays && (i+1 != r.k.Singly || held.Len() > 0)
 		before[i], after[i] = table, r.after(i, table, d)
 		if err := r.rememberInput(relation, i, shelves); err != nil {
 			return err
@@ -341,6 +345,10 @@ func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) er
 		c.inserted = "(" + r.typed(now) + ")"
 		return r.materialize(ctx, c)
 	}
+	if !stays {
+		c.inserted = "(" + r.typed(now) + ")"
+		return r.onceMade(ctx, s, c)
+	}
 	was, err := r.fill(cmp.Or(r.before, r.k.Body), before...)
 	if err != nil {
 		return err
@@ -359,6 +367,19 @@ func (r *keyedRun) recompute(ctx context.Context, relation string, c *change) er
 		return err
 	}
 	return r.consolidate(ctx, c, was)
+}
+
+// mattering are the keys of whose held rows of an input the change can depend. Rows that each give their own do so while the other input stays
+// as it is, and no row is taken back.
+func (r *keyedRun) mattering(i int, touched memory.Keys) memory.Keys {
+	if i+1 != r.k.Singly || r.before != "" {
+		return touched
+	}
+	var keys memory.Keys
+	if d := r.deltas[i]; d != nil {
+		keys = memory.KeysOf(slices.Collect(maps.Keys(d.removed)))
+	}
+	return keys.Join(r.deltas[1-i].keys())
 }
 
 // output is what stands after FROM to read an operator's output. Where equal values may not be the same, one that gives a row

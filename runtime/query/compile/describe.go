@@ -60,8 +60,15 @@ func parts(n int) string {
 func (k Keyed) Describe() Operator {
 	o := Operator{ID: k.ID, Kind: k.Kind, Identity: k.Identity, Detail: k.Detail, AppendOnly: !k.Retracts(), Holds: "rows by key",
 		Cost: Cost{"the rows of touched keys, as they were and as they are", "d + r"}}
-	if k.Bilinear {
+	switch {
+	case k.Bilinear:
 		o.Cost.Words = "the changed rows, joined with the other side's rows of their keys"
+	case k.Singly > 0:
+		one, other := "left", "right"
+		if k.Singly == 2 {
+			one, other = other, one
+		}
+		o.Cost.Words = fmt.Sprintf("the changed rows of the %s side, and where the %s side changed the rows of touched keys, as they were and as they are", one, other)
 	}
 	if len(k.Inputs) == 2 {
 		o.Holds = "rows of both sides by key"

@@ -42,6 +42,12 @@ func (s *splitter) join(op *bound.Op) (*bound.Op, bool, error) {
 	if op.Type == "LOGICAL_CROSS_PRODUCT" {
 		k.Detail, k.Bilinear = "cross join", true
 	}
+	switch op.JoinType {
+	case "LEFT", "SINGLE", "SEMI", "ANTI":
+		k.Singly = 1
+	case "RIGHT":
+		k.Singly = 2
+	}
 	tree := *op
 	tree.Children = []*bound.Op{leaf(0, left.Columns), leaf(1, right.Columns)}
 	if op.Type == "LOGICAL_ASOF_JOIN" {
@@ -49,7 +55,7 @@ func (s *splitter) join(op *bound.Op) (*bound.Op, bool, error) {
 			return nil, false, bound.Unsupportedf(bound.ByJoin, "an ASOF join of type %s", op.JoinType)
 		}
 		// Of rows at one moment it gives any; what it gave is found by the left side's columns, which all have to be there.
-		k.Detail, k.Unstable, tree.LeftMap, tree.RightMap = "asof "+k.Detail, true, nil, nil
+		k.Detail, k.Unstable, k.Singly, tree.LeftMap, tree.RightMap = "asof "+k.Detail, true, 0, nil, nil
 	}
 	if err := j.body(&tree, k); err != nil {
 		return nil, false, err

@@ -18,6 +18,9 @@ type Keyed struct {
 	// Bilinear: the output is a product of its two inputs (an inner join), so that a
 	// change of one side needs the other side's rows of the touched keys only.
 	Bilinear bool
+	// Singly is the input, by its number from 1, each of whose rows gives rows of its own, whatever else that input has (the left side of a
+	// left join): rows of it that stay matter only where the other input changed. 0: neither is so.
+	Singly int
 	// AtMostOne, if set, is SQL over the input leaves that has a row when a scalar subquery gives more than one.
 	AtMostOne string
 	// Lone is Body where one of the inputs has no rows, so that nothing is compared; empty where the keys are columns, and no join.
