@@ -138,7 +138,12 @@ func (h *Host) finish(ctx context.Context, concerned map[string]bool, t *tally.T
 	return failures
 }
 
+// underWay reports whether something of a pipeline was begun and not ended: reading, or delivering what is decided.
 func (h *Host) underWay(p *catalog.Pipeline) (bool, error) {
+	pending, err := job.OutboxSinks(h.store, p.ID)
+	if err != nil || len(pending) > 0 {
+		return true, err
+	}
 	view := h.store.View()
 	defer view.Close()
 	return job.UnderWay(view, p.ID)

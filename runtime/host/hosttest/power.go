@@ -30,6 +30,7 @@ type Camera struct {
 	disk    *crashing.Disk
 	lake    string
 	moments []Moment
+	inside  []Moment // of publishing
 }
 
 // take takes a moment.
