@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/streamform/streamform/acceptance/outside"
 )
 
 // allTypes is a query that yields every type a sink can meet; its text is valid for streamform and for DuckDB alone.
@@ -112,16 +114,7 @@ func sameAsBatch(t *testing.T, python string, p *project, table, batch string) {
 // difference counts and shows the rows of two statements that the other one lacks; empty when there are none.
 func difference(t *testing.T, dir, a, b string) string {
 	t.Helper()
-	text, err := duckCSV(dir, fmt.Sprintf(`
-		WITH a AS (SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (%s)), b AS (SELECT CAST(COLUMNS(*) AS VARCHAR) FROM (%s))
-		(SELECT 'only in the first' AS side, * FROM (FROM a EXCEPT ALL FROM b)
-		UNION ALL SELECT 'only in the second', * FROM (FROM b EXCEPT ALL FROM a)) LIMIT 8`, a, b))
-	require.NoError(t, err)
-	lines := strings.SplitN(text, "\n", 2)
-	if len(lines) < 2 || strings.TrimSpace(lines[1]) == "" {
-		return ""
-	}
-	return text
+	return outside.Difference(t, dir, a, b)
 }
 
 // deltalake is the Python interpreter that has the deltalake library; without Python the test is skipped.

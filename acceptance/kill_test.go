@@ -3,8 +3,6 @@ package acceptance
 import (
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -117,10 +115,4 @@ func (p *project) kill(random *rand.Rand) (complete bool) {
 }
 
 // versions counts the versions of a Delta table.
-func (p *project) versions(table string) int {
-	names, err := filepath.Glob(filepath.Join(p.path(table), "_delta_log", "*.json"))
-	if err != nil && !os.IsNotExist(err) {
-		p.t.Fatal(err)
-	}
-	return len(names)
-}
+func (p *project) versions(table string) int { return p.outside().Versions(table) }

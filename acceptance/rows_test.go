@@ -1,8 +1,6 @@
 package acceptance
 
 import (
-	"context"
-	"database/sql"
 	"encoding/csv"
 	"fmt"
 	"math/rand/v2"
@@ -12,50 +10,14 @@ import (
 	"strings"
 	"time"
 
-	_ "github.com/duckdb/duckdb-go/v2"
-
-	"github.com/streamform/streamform/runtime/delta"
-	"github.com/streamform/streamform/runtime/delta/logstore"
+	"github.com/streamform/streamform/acceptance/outside"
 )
 
-// duckCSV answers a statement with DuckDB alone, in UTC, with relative paths below dir. The first line
-// holds the names; NULL is empty.
-func duckCSV(dir, statement string) (string, error) {
-	db, err := sql.Open("duckdb", "")
-	if err != nil {
-		return "", fmt.Errorf("opening DuckDB: %w", err)
-	}
-	defer db.Close()
-	db.SetMaxOpenConns(1)
-	for _, s := range []string{"SET TimeZone = 'UTC'", "SET file_search_path = '" + strings.ReplaceAll(dir, "'", "''") + "'"} {
-		if _, err := db.Exec(s); err != nil {
-			return "", fmt.Errorf("setting up DuckDB: %w", err)
-		}
-	}
-	out := filepath.Join(os.TempDir(), fmt.Sprintf("rows-%d-%d.csv", os.Getpid(), time.Now().UnixNano()))
-	defer os.Remove(out)
-	if _, err := db.Exec(fmt.Sprintf("COPY (%s) TO '%s' (FORMAT csv, HEADER)", strings.TrimRight(statement, "; \n"), out)); err != nil {
-		return "", fmt.Errorf("asking DuckDB: %w", err)
-	}
-	text, err := os.ReadFile(out)
-	return string(text), err
-}
+// duckCSV answers a statement with DuckDB alone: see outside.DuckCSV.
+func duckCSV(dir, statement string) (string, error) { return outside.DuckCSV(dir, statement) }
 
 // deltaScan is the statement that reads the newest version of a Delta table.
-func deltaScan(dir string) (string, error) {
-	table, err := delta.OpenTable(logstore.NewLocal(dir))
-	if err != nil {
-		return "", err
-	}
-	snapshot, err := table.Load(context.Background())
-	if err != nil {
-		return "", err
-	}
-	if snapshot == nil {
-		return "", fmt.Errorf("%s holds no Delta table", dir)
-	}
-	return delta.ScanSQL(snapshot, delta.ScanOptions{})
-}
+func deltaScan(dir string) (string, error) { return outside.DeltaScan(dir) }
 
 // sortedLines is a text with its lines in order, so that two can be compared as sets of rows.
 func sortedLines(text string) string {

@@ -27,12 +27,12 @@ func (c *cli) applyCommand() *cobra.Command {
 		Short: "Makes the runtime what the configuration says",
 		Long:  "Plans, asks for approval, then carries the plan out: registers what is new or changed, reads what there is to read, computes it, and delivers it to the sinks. With a saved plan it does exactly what that says, without asking.",
 		Args:  between(0, 1, "at most one argument, a saved plan"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: c.beside(func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				a.file = args[0]
 			}
 			return c.apply(a)
-		},
+		}),
 	}
 	a.register(cmd, c.env)
 	cmd.Flags().BoolVar(&a.destroy, "destroy", false, "Removes everything that was applied; the command destroy is the same")
@@ -49,7 +49,7 @@ func (c *cli) destroyCommand() *cobra.Command {
 		Short: "Removes everything that was applied",
 		Long:  "Plans to remove every resource that was applied, asks for approval and does it. What sinks have delivered stays where it is.",
 		Args:  between(0, 0, "no arguments"),
-		RunE:  func(*cobra.Command, []string) error { return c.apply(a) },
+		RunE:  c.beside(func(*cobra.Command, []string) error { return c.apply(a) }),
 	}
 	a.register(cmd, c.env)
 	cmd.Flags().BoolVar(&a.autoApprove, "auto-approve", false, "Does not ask before destroying")

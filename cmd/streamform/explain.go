@@ -22,7 +22,7 @@ func (c *cli) explainCommand() *cobra.Command {
 		Long: "Shows for each relation of the configuration, or for one, the operators that its SQL became: what each does per epoch and what that costs, what it remembers (and how much, " +
 			"where it was applied), whether rows are only added or also taken back, which columns are read, and, where the whole SQL must run again each epoch, why, and how to write it instead.",
 		Args: between(0, 1, "at most one argument, the address of a source, stream or view"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.beside(func(cmd *cobra.Command, args []string) error {
 			if dot && l.json {
 				return misuse{summary: "Two formats", detail: "-dot and -json cannot be given together.", command: cmd.CommandPath()}
 			}
@@ -37,7 +37,7 @@ func (c *cli) explainCommand() *cobra.Command {
 			s := c.open(l, project.Options{Vars: v.vars, StatePath: state})
 			defer s.Close()
 			return s.explain(project.ExplainRequest{Only: append(args, "")[0], Analyze: analyze}, format)
-		},
+		}),
 	}
 	l.register(cmd.Flags())
 	v.register(cmd.Flags())

@@ -22,7 +22,7 @@ func (c *cli) queryCommand() *cobra.Command {
 		Short: "Answers one SELECT over the applied relations",
 		Long:  "Answers one SELECT, in DuckDB's dialect, over sources, streams, views and side relations such as purchases.malformed and purchases.files, all as of the last commit.",
 		Args:  between(0, 1, "one SELECT, or -file=FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: c.beside(func(cmd *cobra.Command, args []string) error {
 			sql, err := c.statement(cmd, args, file)
 			if err != nil {
 				return err
@@ -37,7 +37,7 @@ func (c *cli) queryCommand() *cobra.Command {
 				format = view.JSON
 			}
 			return c.query(l, sql, format)
-		},
+		}),
 	}
 	cmd.Flags().BoolVar(&l.json, "json", false, "Prints one JSON object per row")
 	cmd.Flags().BoolVar(&csv, "csv", false, "Prints CSV with a header; NULL is an empty field")

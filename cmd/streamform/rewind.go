@@ -23,9 +23,9 @@ func (c *cli) rewindCommand() *cobra.Command {
 			"-allow-duplicates says that this is meant, and the recorded state notes it. Views are not rewound: they equal their query over everything that was read, each file once. " +
 			"Rows come by the query the stream had when they were read. A rewind that was cut short goes on where it ended when it is run again.",
 		Args: between(1, 1, "the address of a stream or source"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: c.beside(func(_ *cobra.Command, args []string) error {
 			return c.rewind(l, lock, rewinding{args[0], to, duplicates})
-		},
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&to, "to", "", "Where to begin: start, an epoch's number, a time such as 2026-05-01T10:00:00Z (what was read then and later), or a file of a source")

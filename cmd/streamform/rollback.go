@@ -17,7 +17,7 @@ func (c *cli) rollbackCommand() *cobra.Command {
 		Short: "Goes back to what an edit has replaced",
 		Long:  "Makes a stream or view, and what was replaced together with it, serve again as before the last edit. What was kept of it catches up on what was read since, and everything that reads it receives the difference. How long it is kept says the relation's rollback_window. The configuration stays as it is: take the edit back there, too, or the next apply makes it again.",
 		Args:  between(1, 1, "the address of a stream or view"),
-		RunE:  func(_ *cobra.Command, args []string) error { return c.rollBack(l, lock, args[0]) },
+		RunE:  c.beside(func(_ *cobra.Command, args []string) error { return c.rollBack(l, lock, args[0]) }),
 	}
 	l.register(cmd.Flags())
 	lock.register(cmd.Flags())

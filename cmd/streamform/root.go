@@ -20,6 +20,8 @@ type cli struct {
 	env     environment
 	environ func() []string // the whole environment, NAME=value
 	version string          // streamform's
+	typed   []string        // the command line, without -chdir
+	live    *live           // set when the command was typed elsewhere, and is carried out by the process that holds the runtime
 }
 
 // exit ends a command with a code when all there is to say was printed.
@@ -69,6 +71,7 @@ func (c *cli) execute(typed []string) error {
 	if len(typed) > 0 && (typed[0] == "-version" || typed[0] == "--version") {
 		typed = append([]string{"version"}, typed[1:]...)
 	}
+	c.typed = typed
 	root := c.root()
 	var groups []string
 	for _, child := range root.Commands() {

@@ -18,8 +18,14 @@ func (c *cli) runCommand() *cobra.Command {
 		Short: "Keeps what was applied running, or brings it up to date",
 		Long:  "Runs the pipelines that were applied, each by its trigger, and prints a line for every epoch that read or wrote something. The first interrupt (Ctrl-C) lets every pipeline finish the epoch in hand; a second one ends the process at once, which loses nothing either. With addresses, the pipelines of these resources are brought up to date, whatever their triggers say: what there is at the start is read, and the command ends.",
 		Args:  between(0, 1000, "addresses, or nothing"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			return c.keepRunning(l, project.Options{Vars: v.vars}, running{once: once || len(args) > 0, refresh: args})
+		RunE: func(cmd *cobra.Command, args []string) error {
+			now := func(*cobra.Command, []string) error {
+				return c.keepRunning(l, project.Options{Vars: v.vars}, running{once: once || len(args) > 0, refresh: args})
+			}
+			if once || len(args) > 0 {
+				now = c.beside(now)
+			}
+			return now(cmd, args)
 		},
 	}
 	l.register(cmd.Flags())
@@ -43,13 +49,18 @@ func (c *cli) keepRunning(l looks, o project.Options, r running) error {
 	if err := s.report(ds, err); err != nil {
 		return err
 	}
-	if s.lines == nil && !r.once {
-		fmt.Fprintf(s.out, "Running what was applied: %s. Stop with Ctrl-C.\n", what)
-	}
-	if len(r.refresh) > 0 {
+	switch {
+	case len(r.refresh) > 0:
 		ds, err = s.Refresh(ctx, r.refresh, s.show.Epoch)
-	} else {
-		ds, err = s.Run(ctx, r.once, s.show.Epoch)
+	case r.once:
+		ds, err = s.Run(ctx, true, s.show.Epoch)
+	default:
+		if s.lines == nil {
+			fmt.Fprintf(s.out, "Running what was applied: %s. Stop with Ctrl-C.\n", what)
+		}
+		end := s.carryOut(ctx)
+		ds, err = s.Run(ctx, false, s.show.Epoch)
+		end()
 	}
 	if err := s.report(ds, err); err != nil {
 		return err

@@ -34,6 +34,9 @@ func (c *cli) open(l looks, o project.Options) *session {
 	s := &session{c: c, looks: l, out: view.Look(c.out, c.env, l.noColor), errOut: view.Look(c.errOut, c.env, l.noColor)}
 	options := view.Options{Version: c.version, Out: s.out}
 	o.Version, o.Env, o.Environ = c.version, c.env, c.environ()
+	if c.live != nil {
+		o.Host = c.live.host
+	}
 	o.Console, o.Retrying, o.Stopped = s.say, s.retrying, s.stopped
 	s.Project = project.New(o)
 	options.Kind = s.Kind
@@ -133,6 +136,9 @@ func machine(err error) diag.Diagnostic {
 // interruptible gives a context that the first interrupt ends, so that the work in hand is
 // finished in order; the second ends the process at once.
 func (s *session) interruptible(parent context.Context, stopping string) (context.Context, func()) {
+	if s.c.live != nil {
+		return s.c.live.interruptible(s.c.errOut, stopping)
+	}
 	ctx, cancel := context.WithCancel(parent)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -148,7 +154,7 @@ func (s *session) interruptible(parent context.Context, stopping string) (contex
 				fmt.Fprintln(s.c.errOut, "\nTwo interrupts received. Exiting immediately; the next run takes up what was committed.")
 				os.Exit(1)
 			}
-			fmt.Fprintf(s.c.errOut, "\nInterrupt received.\n%s\nGracefully shutting down...\n\n", stopping)
+			sayInterrupted(s.c.errOut, stopping)
 			cancel()
 		}
 	}()

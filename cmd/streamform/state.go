@@ -167,7 +167,7 @@ func (c *cli) stateMoveCommand() *cobra.Command {
 		Short: "Renames a resource in the record and in the runtime",
 		Long:  "Gives a resource another name without computing anything again. Change the name in the configuration too, or the next plan undoes it.",
 		Args:  between(2, 2, "two addresses"),
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: c.beside(func(_ *cobra.Command, args []string) error {
 			return c.change(g, func(ctx context.Context, s *session) error {
 				ds, err := s.Move(ctx, project.MoveRequest{From: args[0], To: args[1], DryRun: g.dryRun})
 				if err := s.report(ds, err); err != nil {
@@ -180,7 +180,7 @@ func (c *cli) stateMoveCommand() *cobra.Command {
 				fmt.Fprintf(s.out, "Move %q to %q\nSuccessfully moved 1 object(s).\n", args[0], args[1])
 				return nil
 			})
-		},
+		}),
 	}
 	g.register(cmd, "Only says what would be moved")
 	return cmd

@@ -27,6 +27,7 @@ func (p *Project) Apply(ctx context.Context, made *plan.Plan, hooks apply.Hooks)
 		more, err := findings(p.config, err)
 		return nil, append(ds, more...), err
 	}
+	defer h.Changing()()
 	result, err := apply.Run(ctx, apply.Input{
 		Plan: made, Store: store, Target: &target{host: h, id: h.ID()}, Hooks: hooks, Version: p.o.Version,
 	})

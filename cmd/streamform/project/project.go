@@ -14,6 +14,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/streamform/streamform/cmd/streamform/control"
 	"github.com/streamform/streamform/graph/plan"
 	"github.com/streamform/streamform/graph/plan/saved"
 	"github.com/streamform/streamform/lang"
@@ -38,6 +39,7 @@ type Options struct {
 	StatePath string              // file of the recorded state; empty: as the backend says
 	Console   func(line string)   // where sink.console prints
 	Looks     bool                // the command changes nothing, so the runtime is opened to be read
+	Host      *host.Host          // the runtime of this folder, which somebody else has opened and closes; nil: it is opened when it is needed
 	// Retrying is told of failures of the machine that are tried again.
 	Retrying func(pipeline string, err error, in time.Duration)
 	// Stopped is told of a pipeline that failed for good while others go on.
@@ -66,13 +68,13 @@ type Project struct {
 
 // New prepares a project. It opens nothing.
 func New(o Options) *Project {
-	return &Project{o: o, defs: kinds.All(), files: map[string][]byte{}, extents: map[addr.Resource]plan.Extent{}}
+	return &Project{o: o, host: o.Host, defs: kinds.All(), files: map[string][]byte{}, extents: map[addr.Resource]plan.Extent{}}
 }
 
 // Close frees what was opened. The recorded state must have been unlocked.
 func (p *Project) Close() error {
 	var errs []error
-	if p.host != nil {
+	if p.host != nil && p.host != p.o.Host {
 		errs = append(errs, p.host.Close())
 	}
 	if p.scratch != nil {
@@ -122,15 +124,22 @@ func (p *Project) Files() map[string][]byte {
 }
 
 // DataDir is the folder of everything streamform keeps beside the recorded state.
-func (p *Project) DataDir() string {
-	if dir := p.o.Env("STREAMFORM_DATA_DIR"); dir != "" {
+func (p *Project) DataDir() string { return dataDir(p.o.Env) }
+
+func dataDir(env func(string) string) string {
+	if dir := env("STREAMFORM_DATA_DIR"); dir != "" {
 		return dir
 	}
 	return ".streamform"
 }
 
 // runtimeDir is the folder of the embedded runtime.
-func (p *Project) runtimeDir() string { return filepath.Join(p.DataDir(), "runtime") }
+func (p *Project) runtimeDir() string { return runtimeDir(p.o.Env) }
+
+func runtimeDir(env func(string) string) string { return filepath.Join(dataDir(env), "runtime") }
+
+// ControlPath is where the process that runs this folder's pipelines listens.
+func ControlPath(env func(string) string) string { return control.Path(runtimeDir(env)) }
 
 // openCompiler starts the compiler, which needs no data.
 func (p *Project) openCompiler(ctx context.Context) (*query.Compiler, error) {

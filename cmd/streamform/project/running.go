@@ -8,6 +8,7 @@ import (
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/runtime/host"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/state"
 )
@@ -28,6 +29,9 @@ func (p *Project) Prepare(ctx context.Context) (string, diag.Diagnostics, error)
 	}
 	return inventory(document), ds, nil
 }
+
+// Running is the runtime that Prepare has opened.
+func (p *Project) Running() *host.Host { return p.host }
 
 func nothingApplied() diag.Diagnostic {
 	return diag.NewError(nil, "Nothing was applied", "This folder has no applied resources. Run streamform apply first.")

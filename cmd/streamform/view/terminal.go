@@ -21,12 +21,9 @@ type Terminal struct {
 // FORCE_COLOR and CLICOLOR_FORCE switch them on where there is no terminal.
 func Look(w io.Writer, env func(string) string, noColor bool) Terminal {
 	t := Terminal{Writer: w}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+	if width, is := Screens(w); is {
 		t.Interactive = env("TERM") != "dumb"
-		t.Width = 80
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			t.Width = width
-		}
+		t.Width = width
 	}
 	forced := set(env("FORCE_COLOR")) || set(env("CLICOLOR_FORCE"))
 	t.Color = (t.Interactive || forced) && env("NO_COLOR") == "" && !noColor
@@ -35,8 +32,30 @@ func Look(w io.Writer, env func(string) string, noColor bool) Terminal {
 
 // IsTerminal reports whether a person can answer on the stream.
 func IsTerminal(r io.Reader) bool {
-	f, ok := r.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
+	_, is := Screens(r)
+	return is
+}
+
+// screen is a stream that ends on another process's terminal, or on none.
+type screen interface {
+	Screens() (width int, terminal bool)
+}
+
+// Screens reports whether a stream is a terminal, and its width in columns: 80 where it is not known.
+func Screens(stream any) (width int, terminal bool) {
+	switch s := stream.(type) {
+	case screen:
+		return s.Screens()
+	case *os.File:
+		if !term.IsTerminal(int(s.Fd())) {
+			return 0, false
+		}
+		if width, _, err := term.GetSize(int(s.Fd())); err == nil && width > 0 {
+			return width, true
+		}
+		return 80, true
+	}
+	return 0, false
 }
 
 func set(value string) bool {
