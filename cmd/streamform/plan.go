@@ -25,9 +25,9 @@ func (c *cli) planCommand() *cobra.Command {
 		Short: "Shows what apply would do, and what it costs the data",
 		Long:  "Compares the configuration with what was applied and with the runtime, and shows what apply would do: to the resources, and to the data they hold. It changes nothing.",
 		Args:  between(0, 0, "no arguments"),
-		RunE: func(*cobra.Command, []string) error {
+		RunE: c.beside(func(*cobra.Command, []string) error {
 			return c.plan(p)
-		},
+		}),
 	}
 	p.register(cmd, c.env)
 	cmd.Flags().BoolVar(&p.destroy, "destroy", false, "Plans to remove everything that was applied")
@@ -88,7 +88,9 @@ func (c *cli) plan(p planOptions) error {
 	if err != nil {
 		return misuse{summary: "Invalid value for -preview-bytes", detail: sentence(err.Error())}
 	}
-	debug.SetGCPercent(planGC)
+	if c.live == nil {
+		debug.SetGCPercent(planGC)
+	}
 	o := p.options()
 	o.Looks = true
 	s := c.begin(p.looks, o)
