@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	scale  = flag.Float64("tpch-scale", 0.004, "scale factor of TestQueries; 1 is 6 million line items")
+	scale  = flag.Float64("tpch-scale", 0.1, "scale factor of TestQueries; 1 is 6 million line items")
 	epochs = flag.Int("tpch-epochs", 3, "epochs of changes of TestQueries")
 	cost   = flag.Float64("tpch-cost", 0, "scale factor of TestCost; 0 leaves it out")
 	seed   = flag.Uint64("tpch-seed", 1, "seed of the data")
