@@ -115,7 +115,7 @@ func TestLoadTenThousandResources(t *testing.T) {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "main.sf.hcl"), []byte(manyResources(n)), 0o600))
 		start := time.Now()
-		cfg, ds := lang.Load(dir, lang.Options{Kinds: kinds()})
+		cfg, ds := lang.Load(dir, lang.Options{WorkDir: dir})
 		took := time.Since(start)
 		require.Empty(t, ds)
 		require.Len(t, cfg.Resources, n+1)
@@ -130,7 +130,7 @@ func TestTenThousandMistakes(t *testing.T) {
 	text := strings.ReplaceAll(manyResources(10_000), "local.where", "local.were")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.sf.hcl"), []byte(text), 0o600))
 	start := time.Now()
-	cfg, ds := lang.Load(dir, lang.Options{Kinds: kinds()})
+	cfg, ds := lang.Load(dir, lang.Options{WorkDir: dir})
 	require.Len(t, ds, 9000)
 	var b strings.Builder
 	require.NoError(t, diag.WriteText(&b, ds, cfg.Files, diag.Options{}))
@@ -141,7 +141,7 @@ func BenchmarkLoad(b *testing.B) {
 	dir := b.TempDir()
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "main.sf.hcl"), []byte(manyResources(10_000)), 0o600))
 	for b.Loop() {
-		lang.Load(dir, lang.Options{Kinds: kinds()})
+		lang.Load(dir, lang.Options{WorkDir: dir})
 	}
 }
 
@@ -210,5 +210,21 @@ func TestSettingsOfBrokenConfigurations(t *testing.T) {
 			require.Len(t, ds, 1)
 			require.Equal(t, c.want, ds[0].Summary)
 		})
+	}
+}
+
+// A file in another encoding is one error, with the place, not one for each byte.
+func TestFilesInOtherEncodings(t *testing.T) {
+	for content, want := range map[string]string{
+		"\xff\xfes\x00o\x00u\x00r\x00c\x00e\x00\n\x00": "in UTF-16",
+		"# caf\xe9\nsource \"files\" \"x\" {}\n":       "not in UTF-8",
+	} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "main.sf.hcl"), []byte(content), 0o644))
+		_, diags := lang.Load(dir, lang.Options{WorkDir: dir})
+		require.Len(t, diags, 1)
+		require.Equal(t, "Invalid character encoding", diags[0].Summary)
+		require.Contains(t, diags[0].Detail, want)
+		require.Equal(t, 1, diags[0].Subject.Start.Line)
 	}
 }

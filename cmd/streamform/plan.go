@@ -115,8 +115,9 @@ func (c *cli) plan(p planOptions) error {
 		}
 	}
 	if p.outFile != "" {
-		if err := s.Save(p.outFile, made); err != nil {
-			return s.report(nil, err)
+		ds, err := s.Save(p.outFile, made)
+		if err := s.report(ds, err); err != nil {
+			return err
 		}
 	}
 	if s.lines == nil && !automated(c.env) {

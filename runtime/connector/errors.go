@@ -3,8 +3,10 @@ package connector
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/streamform/streamform/lang/addr"
 )
@@ -45,4 +47,27 @@ func CleanPath(path string) string {
 		return path
 	}
 	return filepath.Clean(path)
+}
+
+// WriteError tells a folder that a sink cannot write to, which the user can mend, apart from a disk that fails. The error
+// may be the system's, or the text that DuckDB makes of it.
+func WriteError(dir string, err error) error {
+	said := func(known error, text string) bool { return errors.Is(err, known) || strings.Contains(err.Error(), text) }
+	switch {
+	case said(syscall.ENOTDIR, "Not a directory"):
+		return &UserError{Summary: "Not a folder: " + dir, Detail: fmt.Sprintf("There is a file at %s or on the way to it, where a folder is needed. Move it away, or choose another path.", dir)}
+	case said(fs.ErrPermission, "Permission denied"), said(syscall.EPERM, "Operation not permitted"), said(syscall.EROFS, "Read-only file system"):
+		return &UserError{Summary: "Not allowed to write to " + dir, Detail: fmt.Sprintf("The system refuses it: %s. Give this user write access to the folder, or choose another path.", reason(err))}
+	}
+	return fmt.Errorf("writing to %s: %w", dir, err)
+}
+
+// reason is what the system said, without where it was said.
+func reason(err error) string {
+	var number syscall.Errno
+	if errors.As(err, &number) {
+		return number.Error()
+	}
+	text, _, _ := strings.Cut(strings.TrimSpace(err.Error()), "\n")
+	return strings.TrimSpace(text[strings.LastIndex(text, ": ")+1:])
 }

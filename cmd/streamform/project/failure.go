@@ -3,6 +3,7 @@ package project
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/streamform/streamform/graph"
@@ -95,13 +96,19 @@ func stateFinding(err error) (diag.Diagnostic, bool) {
 	var wrong *state.WrongLockError
 	switch {
 	case errors.As(err, &damaged):
-		return diag.NewError(nil, "The recorded state is damaged", sentence(damaged.Error())+" Nothing was changed."), true
+		way := "Mend it, or move it away, and the next plan shows everything as new."
+		if damaged.Backup != "" {
+			way = "Copy that over it, and see with plan what has changed since."
+		}
+		return diag.NewError(nil, "The recorded state is damaged", sentence(damaged.Error())+" Nothing was changed. "+way), true
 	case errors.As(err, &newer):
 		return diag.NewError(nil, "The recorded state is newer than this program", sentence(newer.Error())+" Use that version or a later one."), true
 	case errors.As(err, &wrong):
 		return diag.NewError(nil, "Failed to unlock state", sentence(wrong.Error())), true
 	case errors.As(err, &locked):
 		return diag.NewError(nil, "Error acquiring the state lock", locked.Error()), true
+	case errors.Is(err, fs.ErrPermission) && strings.HasPrefix(err.Error(), "locking the state"):
+		return diag.NewError(nil, "Error acquiring the state lock", sentence(err.Error())+" Give this user write access to the folder."), true
 	}
 	return diag.Diagnostic{}, false
 }

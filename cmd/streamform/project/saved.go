@@ -20,11 +20,16 @@ import (
 )
 
 // Save writes a plan to a file for apply.
-func (p *Project) Save(path string, made *plan.Plan) error {
-	if err := saved.Write(path, saved.File{Plan: made, Files: p.config.Files}); err != nil {
-		return fmt.Errorf("saving the plan: %w", err)
+func (p *Project) Save(path string, made *plan.Plan) (diag.Diagnostics, error) {
+	err := saved.Write(path, saved.File{Plan: made, Files: p.config.Files})
+	var place *saved.Unwritable
+	switch {
+	case errors.As(err, &place):
+		return diag.Diagnostics{diag.NewError(nil, "Failed to write the plan file", place.Error()+". Name a file in a folder that exists and can be written to.")}, nil
+	case err != nil:
+		return nil, fmt.Errorf("saving the plan: %w", err)
 	}
-	return nil
+	return nil, nil
 }
 
 // Saved is the plan that OpenSaved read; nil when there is none.

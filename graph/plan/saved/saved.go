@@ -24,6 +24,11 @@ type File struct {
 	Files map[string][]byte // the configuration's files as they were, by name
 }
 
+// Unwritable says why a plan could not be saved.
+type Unwritable struct{ Path, Reason string }
+
+func (e *Unwritable) Error() string { return e.Path + " cannot be written: " + e.Reason }
+
 // Unusable says why a file is not a saved plan that can be used.
 type Unusable struct{ Path, Reason string }
 
@@ -70,9 +75,12 @@ func Write(path string, s File) error {
 }
 
 func replaceFile(path string, data []byte) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return &Unwritable{path, "it is a folder"}
+	}
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".plan-*") // mode 0600
 	if err != nil {
-		return fmt.Errorf("writing the plan file: %w", err)
+		return &Unwritable{path, cause(err)}
 	}
 	_, err = tmp.Write(data)
 	err = errors.Join(err, tmp.Close())
@@ -80,9 +88,22 @@ func replaceFile(path string, data []byte) error {
 		err = os.Rename(tmp.Name(), path)
 	}
 	if err != nil {
-		return fmt.Errorf("writing the plan file: %w", errors.Join(err, os.Remove(tmp.Name())))
+		return errors.Join(&Unwritable{path, cause(err)}, os.Remove(tmp.Name()))
 	}
 	return nil
+}
+
+// cause is what the system says, without the name of a file that nobody asked for.
+func cause(err error) string {
+	var at *fs.PathError
+	var moved *os.LinkError
+	switch {
+	case errors.As(err, &at):
+		return at.Err.Error()
+	case errors.As(err, &moved):
+		return moved.Err.Error()
+	}
+	return err.Error()
 }
 
 func digest(parts ...[]byte) string {

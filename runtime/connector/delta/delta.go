@@ -141,7 +141,7 @@ type staged struct {
 // Stage writes the data files of the epoch and decides its table commit.
 func (s *sink) Stage(ctx context.Context, d connector.Delivery, st connector.Stager) (connector.Staged, error) {
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
-		return connector.Staged{}, folderError(s.dir, err)
+		return connector.Staged{}, connector.WriteError(s.dir, err)
 	}
 	if s.mode != modeAppend || d.Change.Deleted != "" {
 		var err error

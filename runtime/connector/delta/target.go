@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"slices"
 	"strings"
 	"time"
@@ -226,14 +225,6 @@ func (s *sink) tableError(err error) error {
 			Detail: fmt.Sprintf("The table at %s: %s Choose another path.", s.dir, sentence(err))}
 	}
 	return fmt.Errorf("in the table at %s: %w", s.dir, err)
-}
-
-func folderError(dir string, err error) error {
-	if errors.Is(err, fs.ErrPermission) {
-		return &connector.UserError{Summary: "Not allowed to write to " + dir,
-			Detail: fmt.Sprintf("The system says: %s. Give this user write access to the folder, or choose another path.", err)}
-	}
-	return fmt.Errorf("writing to %s: %w", dir, err)
 }
 
 // sentence closes a message with a full stop.

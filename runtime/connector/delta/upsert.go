@@ -2,7 +2,12 @@ package delta
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,9 +62,23 @@ const mostHeld = 1 << 20
 func (t *target) hold(ctx context.Context, query string) (string, error) {
 	relation, err := t.stager.Hold(ctx, query)
 	if err != nil {
-		return "", fmt.Errorf("reading the Delta table %s: %w", t.dir, err)
+		return "", t.readError(err)
 	}
 	return relation, nil
+}
+
+// missingFile finds the file in what DuckDB says of one that is not there.
+var missingFile = regexp.MustCompile(`(?:No files found that match the pattern|Cannot open file) "([^"]+)"`)
+
+// readError tells a table that has lost files apart from a disk that fails.
+func (t *target) readError(err error) error {
+	if found := missingFile.FindStringSubmatch(err.Error()); found != nil {
+		if _, e := os.Stat(found[1]); errors.Is(e, fs.ErrNotExist) {
+			return &connector.UserError{Summary: "The Delta table has lost a file", Detail: fmt.Sprintf("The log of the table at %s names %s, which is not there: somebody has deleted it. Restore it, "+
+				"or move the folder away and apply the sink again with -replace=%s, which writes the table anew from what streamform holds.", t.dir, filepath.Base(found[1]), t.delivery.Sink)}
+		}
+	}
+	return fmt.Errorf("reading the Delta table %s: %w", t.dir, err)
 }
 
 // holdFiles holds the rows of files, with their places. Files that hide rows are not read as they are.
@@ -81,7 +100,7 @@ func (t *target) holdFiles(ctx context.Context, scan string, files []action.Add)
 	all = append(all, batch.Column{Name: fileColumn, Type: "VARCHAR"}, batch.Column{Name: rowColumn, Type: "BIGINT"})
 	relation, err := t.stager.HoldFiles(ctx, scan, paths, all)
 	if err != nil {
-		return "", fmt.Errorf("reading the Delta table %s: %w", t.dir, err)
+		return "", t.readError(err)
 	}
 	return relation, nil
 }

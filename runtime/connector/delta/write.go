@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/connector"
 	deltalake "github.com/streamform/streamform/runtime/delta"
 	"github.com/streamform/streamform/runtime/delta/action"
 	columns "github.com/streamform/streamform/runtime/delta/schema"
@@ -65,7 +66,7 @@ func (t *target) write(ctx context.Context, tx *deltalake.Transaction, query str
 	path := filepath.Join(t.dir, name)
 	written, err := t.stager.Copy(ctx, query, path, batch.Format{Name: "parquet", Options: map[string]string{"compression": "zstd"}})
 	if err != nil {
-		return errors.Join(fmt.Errorf("writing %s: %w", path, err), discard(path))
+		return errors.Join(connector.WriteError(t.dir, err), discard(path))
 	}
 	if t.written += written.Rows; written.Rows == 0 {
 		return discard(path)

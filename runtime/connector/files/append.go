@@ -62,7 +62,7 @@ func (s *sink) stageAppend(ctx context.Context, d connector.Delivery, st connect
 func (s *sink) epochFiles(except string) ([]string, error) {
 	entries, err := os.ReadDir(s.dir)
 	if err != nil {
-		return nil, folderError(s.dir, err)
+		return nil, connector.WriteError(s.dir, err)
 	}
 	pattern := regexp.MustCompile(`^epoch-[0-9]+-[0-9]{10,}\.(parquet|json|csv)$`)
 	var names []string

@@ -111,7 +111,7 @@ func (s *sink) base(d connector.Delivery) (string, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", taken(d.Sink, path, "is not there any more")
 	case err != nil:
-		return "", folderError(s.dir, err)
+		return "", connector.WriteError(s.dir, err)
 	case own.Base != s.baseName() || own.mark != markOf(info):
 		return "", taken(d.Sink, path, "was changed by something else")
 	}
@@ -192,7 +192,7 @@ func (s *sink) readOwner() (*owner, error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, folderError(s.dir, err)
+		return nil, connector.WriteError(s.dir, err)
 	}
 	var o owner
 	if err := json.Unmarshal(text, &o); err != nil {
@@ -208,13 +208,13 @@ func (s *sink) writeOwner(o owner) error {
 	}
 	path := filepath.Join(s.dir, ownerFile)
 	if err := os.WriteFile(path+".tmp", append(text, '\n'), 0o666); err != nil {
-		return folderError(s.dir, err)
+		return connector.WriteError(s.dir, err)
 	}
 	if err := sync(path + ".tmp"); err != nil {
 		return err
 	}
 	if err := os.Rename(path+".tmp", path); err != nil {
-		return folderError(s.dir, err)
+		return connector.WriteError(s.dir, err)
 	}
 	return nil
 }

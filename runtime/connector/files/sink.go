@@ -138,7 +138,7 @@ func markOf(info fs.FileInfo) mark { return mark{info.Size(), info.ModTime().Uni
 // Stage writes the epoch's file, or the whole view, under a hidden name.
 func (s *sink) Stage(ctx context.Context, d connector.Delivery, st connector.Stager) (connector.Staged, error) {
 	if err := os.MkdirAll(s.dir, 0o777); err != nil {
-		return connector.Staged{}, folderError(s.dir, err)
+		return connector.Staged{}, connector.WriteError(s.dir, err)
 	}
 	stage := s.stageAppend
 	if s.mode == modeReplace {
@@ -162,7 +162,7 @@ func (s *sink) write(ctx context.Context, st connector.Stager, query string, m m
 	path := filepath.Join(s.dir, m.From)
 	written, err := st.Copy(ctx, query, path, batch.Format{Name: format, Options: copyOptions(format)})
 	if err != nil {
-		return m, written, errors.Join(fmt.Errorf("writing %s: %w", path, err), removeAll(path))
+		return m, written, errors.Join(connector.WriteError(s.dir, err), removeAll(path))
 	}
 	if err := sync(path); err != nil {
 		return m, written, err
@@ -247,7 +247,7 @@ func (s *sink) move(m move) error {
 	err := os.Rename(from, to)
 	if !errors.Is(err, fs.ErrNotExist) {
 		if err != nil {
-			return folderError(s.dir, err)
+			return connector.WriteError(s.dir, err)
 		}
 		return nil
 	}
@@ -278,13 +278,4 @@ func sync(path string) error {
 		return fmt.Errorf("syncing %s: %w", path, err)
 	}
 	return nil
-}
-
-// folderError tells a folder that cannot be written apart from a disk that fails.
-func folderError(dir string, err error) error {
-	if errors.Is(err, fs.ErrPermission) {
-		return &connector.UserError{Summary: "Not allowed to write to " + dir,
-			Detail: fmt.Sprintf("The system says: %s. Give this user write access to the folder, or choose another path.", err)}
-	}
-	return fmt.Errorf("writing to %s: %w", dir, err)
 }

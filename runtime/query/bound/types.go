@@ -112,8 +112,14 @@ func (t Type) enumSQL() string {
 // Ident quotes an SQL identifier.
 func Ident(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
-// Text quotes an SQL string literal.
-func Text(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+// Text quotes an SQL string literal. A NUL would end the statement.
+func Text(s string) string {
+	quoted := "'" + strings.ReplaceAll(s, "'", "''") + "'"
+	if !strings.Contains(s, "\x00") {
+		return quoted
+	}
+	return "(" + strings.ReplaceAll(quoted, "\x00", "' || chr(0) || '") + ")"
+}
 
 // SQL renders the constant with its exact type.
 func (v Value) SQL() (string, error) {
