@@ -94,20 +94,21 @@ func handedOver(err error) error {
 	return misuse{summary: "The command could not be handed over", detail: sentence(err.Error())}
 }
 
-// carryOut lets others work on the runtime that this session holds, until ctx ends or end is called, which waits for what is under way.
+// carryOut lets others work on the runtime that this session holds, until ctx ends, which stops what is under way, or end is called, which waits
+// for it.
 func (s *session) carryOut(ctx context.Context) (end func()) {
 	server, err := control.Listen(control.Options{Path: project.ControlPath(s.c.env), Version: s.c.version, Handle: s.carry})
 	if err != nil {
 		s.warn(diag.NewWarning(nil, "Commands beside this run are refused", sentence(err.Error())))
 		return func() {}
 	}
-	closing := func() {
-		if err := server.Close(); err != nil {
+	closing := func(how func() error) {
+		if err := how(); err != nil {
 			s.warn(diag.NewWarning(nil, "The socket for other commands was not removed", sentence(err.Error())))
 		}
 	}
-	context.AfterFunc(ctx, closing)
-	return closing
+	context.AfterFunc(ctx, func() { closing(server.Close) })
+	return func() { closing(server.Finish) }
 }
 
 // carry carries out what was typed elsewhere.
@@ -115,7 +116,11 @@ func (s *session) carry(ctx context.Context, call control.Call) int {
 	environ := func(name string) string { return lookup(call.Environ, name) }
 	c := &cli{in: call.In, out: call.Out, errOut: call.Err, env: environ, environ: func() []string { return call.Environ }, version: s.c.version,
 		live: &live{ctx: ctx, interrupts: call.Interrupts, host: s.Running()}}
-	return guarded(call.Err, func() int { return c.run(call.Args) })
+	code := guarded(call.Err, func() int { return c.run(call.Args) })
+	if len(call.Args) > 0 && slices.Contains([]string{"apply", "destroy", "rollback", "rewind", "state"}, call.Args[0]) {
+		s.say(fmt.Sprintf("Carried out for another terminal: streamform %s, exit code %d", call.Args[0], code))
+	}
+	return code
 }
 
 // lookup finds a variable in an environment.

@@ -175,6 +175,37 @@ func TestTheServerEnds(t *testing.T) {
 	require.NoError(t, l.Close())
 }
 
+// TestFinish takes no more calls, and waits for those under way.
+func TestFinish(t *testing.T) {
+	begun, goOn := make(chan bool), make(chan bool)
+	path, s := listen(t, func(ctx context.Context, _ control.Call) int {
+		close(begun)
+		<-goOn
+		if ctx.Err() != nil {
+			return 1
+		}
+		return 4
+	})
+	finished := make(chan error)
+	go func() {
+		<-begun
+		go func() { finished <- s.Finish() }()
+		for {
+			if _, err := os.Lstat(path); err != nil {
+				break
+			}
+			time.Sleep(time.Millisecond)
+		}
+		close(goOn)
+	}()
+	c := command(t, "")
+	code, _, err := control.HandOver(path, c.Typed)
+	require.NoError(t, err)
+	require.Equal(t, 4, code)
+	require.NoError(t, <-finished)
+	require.Empty(t, c.err.String())
+}
+
 // TestAStaleSocket has a process begin where a killed one has left its socket.
 func TestAStaleSocket(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -94,26 +94,29 @@ func Listen(o Options) (*Server, error) {
 	return s, nil
 }
 
-// Close has what is under way stop in order, waits for it, and removes the socket. It may be called again.
-func (s *Server) Close() error {
-	s.mu.Lock()
-	again := s.closed
-	s.closed = true
-	for l := range s.lines {
-		if again {
-			break
-		}
-		_ = l.conn.SetWriteDeadline(time.Now().Add(patience)) // somebody may not read
-		_ = l.send(fromServer{Err: []byte("\nThe run that carries this out is ending. Stopping operation...\n\n")})
-	}
-	s.mu.Unlock()
+// Finish takes no more calls, waits for what is under way, and removes the socket.
+func (s *Server) Finish() error {
 	err := s.listener.Close()
-	s.cancel()
 	s.calls.Wait()
 	if err != nil && !errors.Is(err, net.ErrClosed) {
 		return fmt.Errorf("closing the socket: %w", err)
 	}
 	return nil
+}
+
+// Close has what is under way stop in order, and finishes. It may be called again, and while Finish waits.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if !s.closed {
+		for l := range s.lines {
+			_ = l.conn.SetWriteDeadline(time.Now().Add(patience)) // somebody may not read
+			_ = l.send(fromServer{Err: []byte("\nThe run that carries this out is ending. Stopping operation...\n\n")})
+		}
+	}
+	s.closed = true
+	s.mu.Unlock()
+	s.cancel()
+	return s.Finish()
 }
 
 func (s *Server) accept() {
@@ -146,11 +149,13 @@ func (s *Server) leave(l *line) {
 func (s *Server) serve(l *line) {
 	defer s.leave(l)
 	var r Request
+	_ = l.conn.SetReadDeadline(time.Now().Add(patience)) // for the request
 	stop := context.AfterFunc(s.ctx, func() { _ = l.conn.Close() })
 	err := l.decoder.Decode(&r)
 	if !stop() || err != nil || !s.enter(l) {
 		return
 	}
+	_ = l.conn.SetReadDeadline(time.Time{})
 	if refused := s.refuse(r); refused != nil {
 		_ = l.send(fromServer{Refused: refused})
 		return
