@@ -63,6 +63,9 @@ func (b *builder) building(a address) *catalog.Generation {
 	return b.workshop.record(a).Building
 }
 
+// anew reports that a relation begins anew in this round.
+func (b *builder) anew(a address) bool { return b.building(a) != nil }
+
 // newest is the world after the round.
 func (b *builder) newest(r *catalog.Record) *catalog.Generation {
 	if g := b.building(r.Addr); g != nil {
@@ -485,8 +488,7 @@ func (b *builder) replay(ctx context.Context, ends map[string]int64) error {
 		return nil
 	}
 	var err error
-	anew := func(a address) bool { return b.building(a) != nil }
-	if r.Former, err = redelivery.Stretches(ctx, b.host.open, b.network, r.Relations, anew); err != nil {
+	if r.Former, err = redelivery.Stretches(ctx, b.host.open, b.network, r.Relations, b.anew); err != nil {
 		return err
 	}
 	return b.job.Replay(ctx, r)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
+	"github.com/streamform/streamform/runtime/host/redelivery"
 	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/store"
 )
@@ -129,7 +130,10 @@ func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address
 		}
 	}
 	slices.Reverse(c.Relations)
-	return nil
+	var err error
+	c.Spool = b.host.open.SpoolRoot()
+	c.Former, err = redelivery.Stretches(ctx, b.host.open, b.network, c.Relations, b.anew)
+	return err
 }
 
 // commit decides the cut-over, makes the catalog show it, and delivers.

@@ -134,3 +134,33 @@ func TestFactsTellWhatIsLost(t *testing.T) {
 	require.Positive(t, rate.RowsPerSecond)
 	require.Greater(t, rate.BytesPerSecond, rate.RowsPerSecond)
 }
+
+// A sink that is written anew is given the rows that a stream gave by a former query as they were, with those of now, in one commit.
+func TestSinksWrittenAnewHoldRowsOfFormerQueries(t *testing.T) {
+	w := running(t)
+	keep := func(sql string) {
+		r := w.Resource("stream.valid", 1, Attributes{"sql": Text(sql)})
+		r.Keep = true
+		require.NoError(t, w.Host.Put(t.Context(), r))
+	}
+	keep("SELECT customer, v * 100 AS v FROM purchases WHERE v > 0")
+	w.Land("d.json", Purchase("dee", 3), Purchase("eve", -3))
+	w.Once()
+	keep("SELECT upper(customer) AS customer, v FROM purchases WHERE v < 0")
+	w.Land("e.json", Purchase("dee", 3), Purchase("eve", -3))
+	w.Once()
+	want := Want("ann|1", "bob|2", "ann|4", "bob|8", "dee|300", "EVE|-3")
+	rows, _ := w.Table("lake/valid")
+	require.Equal(t, want, rows)
+	w.Put("sink.delta.valid", 2, Attributes{"from": Text("stream.valid"), "path": Text("lake/elsewhere")})
+	w.Put("sink.files.copy", 1, Attributes{"from": Text("stream.valid"), "path": Text("lake/files"), "format": Text("json")})
+	s := w.Backfill()
+	require.EqualValues(t, 6, given(s)["valid"])
+	rows, version := w.Table("lake/elsewhere")
+	require.Equal(t, want, rows)
+	require.EqualValues(t, 0, version, "one commit")
+	w.Land("f.json", Purchase("fay", -1))
+	w.Once()
+	rows, _ = w.Table("lake/elsewhere")
+	require.Equal(t, Want(append(want, "FAY|-1")...), rows)
+}

@@ -24,6 +24,9 @@ type CutOver struct {
 	Relations []Relation
 	Sinks     []Sink
 	Ends      map[string]int64
+	// Former are the stretches at the beginning that other queries have read, in order; what they give waits in files in Spool.
+	Former []Stretch
+	Spool  string
 	// Given is told of sinks that were given the rows of a view whole, Report of what was read of sources for sinks; nil: nobody listens.
 	// They are told once, when the cut-over is decided.
 	Given  func(sink addr.Resource, rows int64)
@@ -54,12 +57,14 @@ func (j *Job) CutOver(ctx context.Context, c CutOver) error {
 		if err != nil {
 			return err
 		}
-		all, err := j.whole(ctx, c)
+		given, read, err := j.whole(ctx, c)
 		if err != nil {
 			return err
 		}
-		tell = append(tell, func() { j.reportReplay(all, c.Report) })
-		o.parcels = append(o.parcels, all.parcels...)
+		for _, r := range read {
+			tell = append(tell, func() { j.reportReplay(r, c.Report) })
+		}
+		o.parcels = append(o.parcels, given...)
 		if err := j.handOverNothing(ctx, o, c); err != nil {
 			return err
 		}
@@ -98,26 +103,6 @@ func (j *Job) exchange(ctx context.Context, c CutOver) (*outcome, error) {
 		return &outcome{epoch: j.next(), begun: j.Now(), result: &query.Result{}, spent: spans{}}, nil
 	}
 	return j.compute(ctx, section{exchanged: c.Exchanged, relations: c.Readers, sinks: c.Receivers})
-}
-
-// whole computes streams over all they have read, as one change.
-func (j *Job) whole(ctx context.Context, c CutOver) (*outcome, error) {
-	s := section{relations: c.Relations, sinks: c.Sinks, forget: true}
-	if len(c.Sinks) == 0 {
-		return &outcome{}, nil
-	}
-	for _, reader := range j.sources {
-		end, ok := c.Ends[reader.ID]
-		if !ok {
-			continue
-		}
-		in, err := j.choose(ctx, span{reader: reader, to: end, replay: true, all: true})
-		if err != nil {
-			return nil, err
-		}
-		s.intakes = append(s.intakes, in)
-	}
-	return j.compute(ctx, s)
 }
 
 // handOver stages a view's rows for its sinks, and returns how many these are.
