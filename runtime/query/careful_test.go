@@ -218,3 +218,27 @@ func TestInferredNamesWithNumbers(t *testing.T) {
 		w.close()
 	}
 }
+
+// Names of members are compared without case, as those of columns in CSV and Parquet files are.
+func TestMembersInAnotherCase(t *testing.T) {
+	w := newWorldBeside(t, batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "seenAt", Type: "TIMESTAMP"}}, nil)
+	defer w.close()
+	_, err := w.relation(newCompiler(t), "r", "SELECT * FROM t", false)
+	require.NoError(t, err)
+	exact := w.file("a.json", "{\"id\":1,\"seenAt\":\"2024-01-01\"}\n")
+	other := w.file("b.json", "{\"ID\":2,\"SEENAT\":\"2024-01-02\",\"x\":{\"id\":9}}\n{\"ID\":3}\n")
+	array := w.file("c.json", "[{\"Id\":4,\"seenat\":\"2024-01-04\"}]")
+	both := w.file("d.json", "{\"ID\":0,\"id\":5}\n")
+	broken := w.file("e.json", "{\"ID\":6,\"SEENAT\":\"2024-01-06\"}\nbroken\n{\"ID\":7,\"SEENAT\":\"never\"}\n")
+	_, err = w.epoch(exact, other)
+	require.NoError(t, err)
+	_, err = w.epoch(array, both)
+	require.NoError(t, err)
+	r, err := w.epoch(broken)
+	require.NoError(t, err)
+	require.Equal(t, int64(1), r.Inputs[0].Rescued)
+	want := []string{"1|2024-01-01 00:00:00", "2|2024-01-02 00:00:00", "3|NULL", "4|2024-01-04 00:00:00", "5|NULL", "6|2024-01-06 00:00:00", "7|NULL"}
+	require.Equal(t, want, w.rows("SELECT * FROM r"))
+	w.files[4].Careful = true
+	require.Equal(t, want, w.rows("SELECT * FROM t"))
+}

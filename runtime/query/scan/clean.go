@@ -25,6 +25,7 @@ type Bad struct {
 // Cleaned is what is left of a JSON file: its readable records, one line each, as {"l": line, "r": record}.
 type Cleaned struct {
 	Path string
+	From string // the file that was cleaned
 	Rows int64
 	Bad  []Bad
 	// Values: l is the number of the record, which need not be a line.
@@ -36,7 +37,7 @@ type Cleaned struct {
 // CleanJSON copies the readable records of a JSON file into a file of its own. A
 // file that is no list of lines is one JSON value or several: it is read whole or, with a *FileError, not at all.
 func CleanJSON(path, to string) (Cleaned, error) {
-	out := Cleaned{Path: to}
+	out := Cleaned{Path: to, From: path}
 	whole, err := firstIsWhole(path)
 	if err != nil {
 		return out, err
@@ -128,7 +129,7 @@ func (w *writer) close() error {
 const rawLimit = 1 << 20
 
 func cleanLines(path, to string) (Cleaned, error) {
-	out := Cleaned{Path: to}
+	out := Cleaned{Path: to, From: path}
 	r, err := Open(path)
 	if err != nil {
 		return out, &FileError{Path: path, Err: err}
@@ -214,7 +215,7 @@ func invalid(text []byte) string {
 
 // cleanValues reads an array of objects, or objects one after the other over any number of lines.
 func cleanValues(path, to string) (Cleaned, error) {
-	out := Cleaned{Path: to}
+	out := Cleaned{Path: to, From: path}
 	r, err := Open(path)
 	if err != nil {
 		return out, &FileError{Path: path, Err: err}

@@ -89,11 +89,11 @@ func wide(columns batch.Schema) batch.Schema {
 	return out
 }
 
-// fitted selects columns from what reads them as wide, and what else is named.
-func fitted(columns batch.Schema, from string, others ...string) string {
+// fitted selects columns from what reads them as wide, under the given names, and what else is named.
+func fitted(columns batch.Schema, names []string, from string, others ...string) string {
 	list := make([]string, len(columns), len(columns)+len(others))
 	for i, c := range columns {
-		list[i] = fitOf(c.Type).strict(bound.Ident(c.Name)) + " AS " + bound.Ident(c.Name)
+		list[i] = fitOf(c.Type).strict(bound.Ident(names[i])) + " AS " + bound.Ident(c.Name)
 	}
 	return "(SELECT " + strings.Join(append(list, others...), ", ") + " FROM " + from + ")"
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -51,7 +52,7 @@ func ReadLines(s batch.Scan, files []batch.File) (Lines, bool) {
 				continue
 			}
 			picked, ok := p.pick(line)
-			if !ok || l.Rows[i] == 0 && !json.Valid(line) {
+			if !ok || l.Rows[i] == 0 && (p.respelled || !json.Valid(line)) {
 				return Lines{}, false
 			}
 			l.Records = append(l.Records, [2][]byte{line, picked})
@@ -102,17 +103,20 @@ func jsonText(s string) []byte {
 
 // picker finds the members of records that are columns.
 type picker struct {
-	columns map[string]int // by name, as it stands between quotes
-	names   [][]byte       // quoted
-	values  [][]byte       // of the record at hand
+	columns   map[string]int // by name, as it stands between quotes
+	folded    map[string]int // by name in lower case
+	names     [][]byte       // quoted
+	values    [][]byte       // of the record at hand
+	respelled bool           // the record at hand has a column under a name in another case alone
 }
 
 func newPicker(columns batch.Schema) (*picker, bool) {
-	p := &picker{columns: map[string]int{}, values: make([][]byte, len(columns))}
+	p := &picker{columns: map[string]int{}, folded: map[string]int{}, values: make([][]byte, len(columns))}
 	for i, c := range columns {
 		name := jsonText(c.Name)
 		p.columns[string(name[1:len(name)-1])] = i
 		p.names = append(p.names, name)
+		p.folded[strings.ToLower(c.Name)] = i
 		if !flatType.MatchString(c.Type) || bytes.IndexByte(name, '\\') >= 0 {
 			return nil, false
 		}
@@ -125,6 +129,7 @@ func newPicker(columns batch.Schema) (*picker, bool) {
 func (p *picker) pick(line []byte) ([]byte, bool) {
 	clear(p.values)
 	others := map[string]bool{}
+	var variants []int // columns that members are named like, but for the case
 	rest, ok := after(line, '{')
 	for more := ok && !closes(rest); more; {
 		name, tail, ok := member(rest)
@@ -133,7 +138,11 @@ func (p *picker) pick(line []byte) ([]byte, bool) {
 		}
 		n := valueLength(tail)
 		value := bytes.TrimSpace(tail[:n])
-		switch i, known := p.columns[string(name)]; {
+		i, known := p.columns[string(name)]
+		if at, folds := p.folded[strings.ToLower(string(name))]; folds && !known {
+			variants = append(variants, at)
+		}
+		switch {
 		case len(value) == 0, known && p.values[i] != nil, others[string(name)]:
 			return nil, false
 		case known:
@@ -146,6 +155,7 @@ func (p *picker) pick(line []byte) ([]byte, bool) {
 	if !ok || !closes(rest) {
 		return nil, false
 	}
+	p.respelled = slices.ContainsFunc(variants, func(i int) bool { return p.values[i] == nil })
 	return p.object(len(line)), true
 }
 

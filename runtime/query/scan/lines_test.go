@@ -144,7 +144,7 @@ func TestRandomLines(t *testing.T) {
 	columns := batch.Schema{{Name: "a", Type: "BIGINT"}, {Name: "B", Type: "VARCHAR"}, {Name: "ts", Type: "TIMESTAMP"}, {Name: "d", Type: "DECIMAL(12,3)"}}
 	pick := func(of ...string) string { return of[r.IntN(len(of))] }
 	took := 0
-	for range 300 {
+	for range 500 {
 		content := ""
 		for range r.IntN(5) + 1 {
 			var members []string

@@ -19,9 +19,9 @@ type Loose struct {
 
 // LooseJSON reads what CleanJSON wrote.
 func LooseJSON(s batch.Scan, cleaned Cleaned) Loose {
-	shape := map[string]string{}
-	for _, c := range s.Columns {
-		shape[c.Name] = fitOf(c.Type).wide
+	shape, names := map[string]string{}, spelled(s.Columns, cleaned.From)
+	for i, c := range s.Columns {
+		shape[names[i]] = fitOf(c.Type).wide
 	}
 	structure, err := json.Marshal(shape)
 	if err != nil {
@@ -31,8 +31,8 @@ func LooseJSON(s batch.Scan, cleaned Cleaned) Loose {
 		", columns = {l: 'BIGINT', r: 'JSON'}, format = 'newline_delimited'" + fmt.Sprintf(", maximum_object_size = %d)", max(cleaned.Longest, 1<<20))}
 	raws := make([]string, len(s.Columns))
 	for i, c := range s.Columns {
-		typed := fitOf(c.Type).loose("v[" + bound.Text(c.Name) + "]")
-		pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(c.Name)
+		typed := fitOf(c.Type).loose("v[" + bound.Text(names[i]) + "]")
+		pointer := "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(names[i])
 		raws[i] = "CASE WHEN " + typed + " IS NULL AND json_type(r, " + bound.Text(pointer) + ") <> 'NULL' THEN json_extract(r, " + bound.Text(pointer) + ") END"
 		l.Typed = append(l.Typed, typed)
 	}

@@ -186,11 +186,17 @@ func recordLimits(f batch.Format, files []batch.File) string {
 }
 
 func jsonLines(s batch.Scan, files []batch.File) string {
-	return fitted(s.Columns, "read_json("+list(paths(files))+", columns = "+structOf(wide(s.Columns))+", format = 'newline_delimited'"+recordLimits(s.Format, files)+options(s.Format, "format")+")")
+	return together(s, files, func(of alike) string {
+		return fitted(s.Columns, of.names, "read_json("+list(paths(of.files))+", columns = "+structOf(named(wide(s.Columns), of.names))+
+			", format = 'newline_delimited'"+recordLimits(s.Format, of.files)+options(s.Format, "format")+")")
+	})
 }
 
 func jsonAny(s batch.Scan, files []batch.File) string {
-	return fitted(s.Columns, "read_json("+list(paths(files))+", columns = "+structOf(wide(s.Columns))+", filename = '"+FileColumn+"'"+recordLimits(s.Format, files)+options(s.Format)+")", bound.Ident(FileColumn))
+	return together(s, files, func(of alike) string {
+		return fitted(s.Columns, of.names, "read_json("+list(paths(of.files))+", columns = "+structOf(named(wide(s.Columns), of.names))+
+			", filename = '"+FileColumn+"'"+recordLimits(s.Format, of.files)+options(s.Format)+")", bound.Ident(FileColumn))
+	})
 }
 
 // parquet reads columns by name: one that no file has is NULL, and values take the declared type.
