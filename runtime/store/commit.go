@@ -19,6 +19,7 @@ type prepared struct {
 	items   []hashed // records that change something, in the order of their hashes, each key once
 	keys    int64    // of the table afterwards
 	bytes   int64
+	gain    growth // the records of keys that it did not have
 }
 
 // changes says whether the table's keyed data is changed at all.
@@ -104,7 +105,8 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 	p.dropped = b.dropped && p.old != nil
 	p.next = p.old
 	if p.dropped || p.old == nil {
-		p.next = s.newKeyed(id, 0, 0, true)
+		p.next = s.newKeyed(id, int64(len(b.keys)), int64(len(b.records)), true)
+		p.next.keys, p.next.bytes = 0, 0
 	}
 	sortHashed(b.keys, make([]hashed, len(b.keys)))
 	p.items = lastOfEachKey(b)
@@ -133,6 +135,10 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 		if value != nil {
 			p.keys++
 			p.bytes += int64(len(key) + len(value))
+		}
+		if old == nil {
+			p.gain.keys++
+			p.gain.bytes += padded(length)
 		}
 		kept = append(kept, hashed{h.hash, len(ordered)})
 		ordered = append(ordered, b.records[h.at:h.at+length]...)

@@ -3,11 +3,18 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"math/bits"
 )
 
 // entries is an open-addressing hash table from byte keys to byte values. Neither
 // slots nor arena hold Go pointers, so the garbage collector has nothing to follow
 // however many keys there are.
+//
+// A key's place follows the order of hashes: what is looked up in that order lies in
+// that order, in the slots and, since a rebuild writes records as they stand there,
+// mostly in the arena. Keys that are looked up together then share cache lines. The
+// price: many keys put in that order need their room first, see expect, or they crowd
+// the beginning of a table that is to grow.
 //
 // A record in the arena is uvarint(len(key)), uvarint(len(value)+1) or 0 for an
 // absent value, key, value, padded to 8 bytes. An absent value says "known not to
@@ -23,6 +30,9 @@ type entries struct {
 	// only until commit folded reaches its commit: until then, eviction must keep it.
 	whole  bool
 	folded uint32
+
+	skip  uint8 // bits that all hashes have in common at their top
+	shift uint8 // how far the next bits are to be shifted to become a place
 }
 
 // slot is one place of the table. seq is the commit that last wrote the entry,
@@ -42,13 +52,16 @@ const (
 // size is the memory held, in bytes.
 func (e *entries) size() int64 { return int64(len(e.slots))*slotBytes + int64(cap(e.arena)) }
 
+// home is the place where the search for a hash begins; there must be slots.
+func (e *entries) home(hash uint64) uint64 { return hash << e.skip >> e.shift }
+
 // find returns the slot index of a key, or -1.
 func (e *entries) find(hash uint64, key []byte) int {
 	if len(e.slots) == 0 {
 		return -1
 	}
 	mask := uint64(len(e.slots) - 1)
-	for i := hash & mask; ; i = (i + 1) & mask {
+	for i := e.home(hash); ; i = (i + 1) & mask {
 		s := &e.slots[i]
 		if s.ref == 0 {
 			return -1
@@ -133,9 +146,7 @@ func (e *entries) put(hash uint64, key, value []byte, seq uint32) {
 		e.update(&e.slots[i], value, seq)
 		return
 	}
-	if (e.used+1)*4 > len(e.slots)*3 {
-		e.rebuild(e.needed)
-	}
+	e.expect(1, 0)
 	e.insert(slot{hash: hash, ref: e.write(key, value), seq: seq}, value != nil)
 }
 
@@ -160,7 +171,14 @@ func (e *entries) update(s *slot, value []byte, seq uint32) {
 	e.garbage += was
 	s.ref = e.write(key, value)
 	if e.garbage > 4096 && e.garbage*2 > len(e.arena) {
-		e.rebuild(e.needed)
+		e.rebuild(e.needed, 1, 0)
+	}
+}
+
+// expect makes room for so many more keys, with records of so many bytes in all.
+func (e *entries) expect(keys, size int) {
+	if (e.used+keys)*4 > len(e.slots)*3 {
+		e.rebuild(e.needed, keys, size)
 	}
 }
 
@@ -185,7 +203,7 @@ func (e *entries) write(key, value []byte) uint32 {
 
 func (e *entries) insert(s slot, present bool) {
 	mask := uint64(len(e.slots) - 1)
-	i := s.hash & mask
+	i := e.home(s.hash)
 	for e.slots[i].ref != 0 {
 		i = (i + 1) & mask
 	}
@@ -196,9 +214,9 @@ func (e *entries) insert(s slot, present bool) {
 	}
 }
 
-// rebuild makes the table anew without garbage, with room to grow, keeping the
-// entries keep says yes to.
-func (e *entries) rebuild(keep func(s *slot, present bool) bool) {
+// rebuild makes the table anew without garbage, with room for more keys and bytes, keeping
+// the entries keep says yes to.
+func (e *entries) rebuild(keep func(s *slot, present bool) bool, more, bytes int) {
 	count, size := 0, 0
 	for i := range e.slots {
 		s := &e.slots[i]
@@ -213,8 +231,8 @@ func (e *entries) rebuild(keep func(s *slot, present bool) bool) {
 		count++
 		size += padded(recordLen(key, value))
 	}
-	fresh := entries{whole: e.whole, folded: e.folded}
-	fresh.reserve(count+1, size)
+	fresh := entries{whole: e.whole, folded: e.folded, skip: e.skip}
+	fresh.reserve(count+more, size+bytes)
 	e.each(func(s *slot, key, value []byte) {
 		fresh.insert(slot{s.hash, fresh.write(key, value), s.seq}, value != nil)
 	})
@@ -227,7 +245,7 @@ func (e *entries) reserve(count, size int) {
 	for slots*2 < count*3 {
 		slots *= 2
 	}
-	e.slots = make([]slot, slots)
+	e.slots, e.shift = make([]slot, slots), uint8(64-bits.TrailingZeros(uint(slots)))
 	if size > 0 {
 		e.arena = make([]byte, 0, size+size/8)
 	}

@@ -27,24 +27,23 @@ func (s *Store) install(p *prepared, before []byte, commit uint64) {
 	for _, at := range pins {
 		t.pinTable(at)
 	}
-	var touched *partition
-	for n, h := range p.items {
-		if n%ahead == 0 {
-			t.warm(p.items[n:])
+	for rest := p.items; len(rest) > 0; {
+		q, n := t.widen(rest, len(p.items), p.gain)
+		for _, at := range pins {
+			q.undoFor(at).expect(n, 0)
 		}
-		q := t.part(h.hash)
-		if touched != nil && q != touched {
-			t.touch(touched)
+		for i, h := range rest[:n] {
+			if i%ahead == 0 {
+				t.warm(rest[i:n])
+			}
+			key, value := splitRecord(p.batch.records[h.at:])
+			if len(pins) > 0 {
+				before = rememberNext(q, pins, h.hash, key, before)
+			}
+			t.set(q, h.hash, key, value, uint32(commit))
 		}
-		touched = q
-		key, value := splitRecord(p.batch.records[h.at:])
-		if len(pins) > 0 {
-			before = rememberNext(q, pins, h.hash, key, before)
-		}
-		t.set(q, h.hash, key, value, uint32(commit))
-	}
-	if touched != nil {
-		t.touch(touched)
+		t.touch(q)
+		rest = rest[n:]
 	}
 	t.keys, t.bytes, t.changed = p.keys, p.bytes, commit
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"sort"
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -57,7 +58,7 @@ func (s *Store) newKeyed(id uint64, keys, size int64, whole bool) *keyed {
 	t.parts = make([]*partition, 1<<t.depth)
 	for i := range t.parts {
 		p := &partition{depth: t.depth, from: uint64(i) << (64 - t.depth)}
-		p.whole = whole
+		p.whole, p.skip = whole, t.depth
 		t.parts[i] = p
 	}
 	return t
@@ -85,7 +86,7 @@ func (t *keyed) warm(items []hashed) {
 			continue
 		}
 		mask := uint64(len(p.slots) - 1)
-		i := hash & mask
+		i := p.home(hash)
 		for p.slots[i].ref != 0 && p.slots[i].hash != hash {
 			i = (i + 1) & mask
 		}
@@ -113,8 +114,37 @@ func (t *keyed) each(fn func(p *partition)) {
 func (t *keyed) touch(p *partition) {
 	p.touched = t.store.clock.Load()
 	t.account(p)
+	if t.large(p, growth{}) {
+		t.split(p)
+	}
+}
+
+// growth is how many keys, and bytes of records, a partition is going to gain.
+type growth struct{ keys, bytes int }
+
+// share is the part of n of all items.
+func (g growth) share(n, all int) growth {
+	part := func(of int) int { return int(int64(of) * int64(n) / int64(max(all, 1))) }
+	return growth{part(g.keys), part(g.bytes)}
+}
+
+// large says whether a partition is to be split, once it has grown.
+func (t *keyed) large(p *partition, g growth) bool {
 	o := &t.store.options
-	if (p.live > o.partitionKeys || int64(len(p.arena)-p.garbage) > o.partitionBytes && p.used > 1) && p.depth < maxDepth {
+	return (p.live+g.keys > o.partitionKeys || int64(len(p.arena)-p.garbage+g.bytes) > o.partitionBytes && p.used+g.keys > 1) && p.depth < maxDepth
+}
+
+// widen makes room for items, which are in the order of hashes, before they are put: where the first of them belongs. It returns
+// how many of the items that place is for.
+func (t *keyed) widen(items []hashed, all int, g growth) (p *partition, n int) {
+	for {
+		p = t.part(items[0].hash)
+		n = sort.Search(len(items), func(i int) bool { return items[i].hash > p.last() })
+		gain := g.share(n, all)
+		if n < 2 || !t.large(p, gain) {
+			p.expect(gain.keys+gain.keys/8+1, gain.bytes)
+			return p, n
+		}
 		t.split(p)
 	}
 }
@@ -171,7 +201,7 @@ func (e *entries) split(bit uint64) (low, high entries) {
 	})
 	var halves [2]entries
 	for i := range halves {
-		halves[i] = entries{whole: e.whole, folded: e.folded}
+		halves[i] = entries{whole: e.whole, folded: e.folded, skip: e.skip + 1}
 		halves[i].reserve(counts[i]+1, sizes[i])
 	}
 	e.each(func(s *slot, key, value []byte) {
@@ -202,7 +232,7 @@ func (t *keyed) evict(p *partition, folded uint64) {
 		return
 	}
 	p.whole, p.misses = false, 0
-	p.rebuild(func(s *slot, _ bool) bool { return newer(s.seq, uint32(folded)) })
+	p.rebuild(func(s *slot, _ bool) bool { return newer(s.seq, uint32(folded)) }, 1, 0)
 	t.account(p)
 }
 
@@ -216,13 +246,17 @@ func (p *partition) undoOf(at *pin) *entries {
 	return nil
 }
 
+// undoFor is undoOf, made where there is none.
+func (p *partition) undoFor(at *pin) *entries {
+	if p.undoOf(at) == nil {
+		p.undo = append(p.undo, undo{pin: at, was: entries{skip: p.skip}})
+	}
+	return p.undoOf(at)
+}
+
 // remember keeps the value a key had for a pin, unless an earlier commit already did.
 func (p *partition) remember(at *pin, hash uint64, key, value []byte) {
-	was := p.undoOf(at)
-	if was == nil {
-		p.undo = append(p.undo, undo{pin: at})
-		was = &p.undo[len(p.undo)-1].was
-	}
+	was := p.undoFor(at)
 	if was.find(hash, key) < 0 {
 		was.put(hash, key, value, 0)
 	}

@@ -122,6 +122,7 @@ func (t *keyed) fillPart(b *base, p *partition, items []hashed, key func(at int)
 		return t.load(b, p)
 	}
 	folded := uint32(t.store.folded.Load())
+	p.expect(missing, 0)
 	for _, h := range items {
 		k := key(h.at)
 		if p.find(h.hash, k) >= 0 {
@@ -155,6 +156,9 @@ func (t *keyed) room(p *partition) bool {
 // load completes a partition from what is folded. What is in memory already is newer.
 func (t *keyed) load(b *base, p *partition) error {
 	folded := uint32(t.store.folded.Load())
+	if all := int(t.keys >> p.depth); all > p.used {
+		p.expect((all-p.used)*9/8+1, int(t.bytes>>p.depth))
+	}
 	err := b.each(p, func(hash uint64, key, value []byte) {
 		if p.find(hash, key) < 0 {
 			t.set(p, hash, key, value, folded)

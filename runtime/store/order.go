@@ -9,7 +9,14 @@ type hashed struct {
 // sortHashed sorts by hash and keeps the order of equal hashes. scratch is as long
 // as items. Sorting integers by their digits is several times cheaper than
 // comparing through a function, and this is on the path of every commit.
-func sortHashed(items, scratch []hashed) { sortDigit(items, scratch, 56) }
+func sortHashed(items, scratch []hashed) {
+	for i := 1; i < len(items); i++ {
+		if items[i-1].hash > items[i].hash {
+			sortDigit(items, scratch, 56)
+			return
+		}
+	}
+}
 
 func sortDigit(items, scratch []hashed, shift uint) {
 	if len(items) <= 48 {
