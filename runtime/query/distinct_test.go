@@ -30,6 +30,7 @@ func TestDistinctArguments(t *testing.T) {
 		{"v8", `SELECT c, max(op) AS x, min(ts) AS y, max(l) AS z, bool_or(id > 2) AS o, bit_xor(id) AS b, stddev_pop(id) AS d, sum(CAST(id AS DOUBLE)) AS f, count_if(id > 1) AS i, sum(seq) AS s,
 			count(DISTINCT id) AS n, count(DISTINCT id) FILTER (seq > 4) AS m, count(DISTINCT op) FILTER (id <> 2) AS k, avg(DISTINCT seq) FILTER (op = 'u') AS a FROM t GROUP BY c`},
 		{"v9", `SELECT max(op) FILTER (id > 1) AS x, min(tm) AS y, var_samp(c) FILTER (id < 3) AS d, avg(c) AS a, count(DISTINCT c) FILTER (seq > 4) AS m, count(DISTINCT d) AS n FROM t`},
+		{"v11", `SELECT op, count(DISTINCT c) AS m FROM t GROUP BY op`},
 		{"v10", `SELECT op, max(c) AS x, stddev(c) AS d, count(DISTINCT c) FILTER (id > 1) AS m FROM t WHERE id > 1 GROUP BY op`},
 	}
 	require.Nil(t, l.replay(h, views))

@@ -197,6 +197,8 @@ func (ep *epoch) counted(ctx context.Context, s Step, c *change) error {
 	switch {
 	case c.stored || readers == 1 && s.Deliver != nil && c.counts.Inserted < 0 && c.deleted == "":
 		return nil
+	case readers == 0 && c.counts.Inserted >= 0:
+		return nil
 	case readers == 0 && !ep.Small:
 		return ep.countChange(ctx, c)
 	}
@@ -342,8 +344,8 @@ func (ep *epoch) operator(ctx context.Context, s Step, o compile.Stateful, input
 	case compile.Temporal:
 		return ep.temporal(ctx, s, o, inputs)
 	}
-	groups, err := ep.aggregate(ctx, s, o.(compile.Aggregate), inputs)
-	return groups.change(o.(compile.Aggregate)), err
+	brought, err := ep.aggregate(ctx, s, o.(compile.Aggregate), inputs)
+	return rowsChanged(o.(compile.Aggregate), brought), err
 }
 
 // finish runs a program's last, linear part over its inputs' changes: once over
@@ -366,6 +368,9 @@ func (ep *epoch) finish(ctx context.Context, p *Program, inputs map[string]*chan
 	}
 	if c.inserted, err = side(p.Final, inputs, func(in *change) string { return in.inserted }); err != nil {
 		return nil, err
+	}
+	if n := inputs[leaves[0]].counts; p.EachGroup && n.Inserted >= 0 {
+		c.counts = n
 	}
 	if !anyDeleted(leaves, inputs) {
 		return c, nil

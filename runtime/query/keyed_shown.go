@@ -7,6 +7,7 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/groups"
 	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/seed"
 )
@@ -71,7 +72,7 @@ func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown
 // remembered reads the output of an operator whose memory holds it.
 func (e *Engine) remembered(ctx context.Context, o compile.Stateful, mem Memory) (string, error) {
 	if a, ok := o.(compile.Aggregate); ok {
-		return e.rowsOf(ctx, a, mem)
+		return groups.Held(ctx, e.Set, a, mem)
 	}
 	k := o.(compile.Keyed)
 	l, err := e.Loader(compile.Numbered("c", len(k.OutputTypes)), k.OutputTypes)

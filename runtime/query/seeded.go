@@ -10,6 +10,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/evolve"
+	"github.com/streamform/streamform/runtime/query/groups"
 	"github.com/streamform/streamform/runtime/query/seed"
 	"github.com/streamform/streamform/runtime/query/temporal"
 )
@@ -166,7 +167,7 @@ func (r *seeding) kept(ctx context.Context, o compile.Stateful, old string) (*ch
 	switch o := o.(type) {
 	case compile.Aggregate:
 		c.appendOnly = o.AppendOnly
-		if c.inserted, err = r.rowsOf(ctx, o, r.step.Seed.Memory(old)); err == nil {
+		if c.inserted, err = groups.Held(ctx, r.Set, o, r.step.Seed.Memory(old)); err == nil {
 			err = r.log.Count(ctx, old, c.inserted)
 		}
 	case compile.Keyed:
@@ -208,15 +209,15 @@ func (r *seeding) migrated(ctx context.Context, a compile.Aggregate, p evolve.Pa
 	if err != nil {
 		return nil, err
 	}
-	keys, values, err := r.encodeGroups(ctx, a, now)
+	keys, values, err := groups.Encode(ctx, r.Set, a, now)
 	if err == nil {
-		now, err = r.canonical(ctx, a, now)
+		now, err = groups.Canonical(ctx, r.Set, a, now)
 	}
 	if err != nil {
 		return nil, err
 	}
 	r.remember(r.step.Relation, Remember{Operator: a.ID, Keys: keys, Values: values})
-	return fresh(a, now, len(keys)), nil
+	return rowsChanged(a, groups.New(now, len(keys))), nil
 }
 
 // refresh runs a whole query over all rows of what it reads. Inputs that are handed over are read where they are.

@@ -5,12 +5,13 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/groups"
 )
 
 // joint is what an operator that several steps have did in an epoch.
 type joint struct {
-	groups brought // of an aggregate: its readers may make different results of the same partials
-	change *change // of any other
+	groups groups.Brought // of an aggregate: its readers may make different results of the same partials
+	change *change        // of any other
 }
 
 // done reports which operators of a step another step computes, or none; met are the numbers of the steps before.
@@ -35,7 +36,7 @@ func (ep *epoch) once(ctx context.Context, s Step, o compile.Stateful, inputs ma
 	a, isAggregate := o.(compile.Aggregate)
 	if several && met {
 		if isAggregate {
-			return known.groups.change(a), nil
+			return rowsChanged(a, known.groups), nil
 		}
 		return known.change, nil
 	}
@@ -44,7 +45,7 @@ func (ep *epoch) once(ctx context.Context, s Step, o compile.Stateful, inputs ma
 	var err error
 	if isAggregate {
 		known.groups, err = ep.aggregate(ctx, s, a, inputs)
-		out = known.groups.change(a)
+		out = rowsChanged(a, known.groups)
 	} else if out, err = ep.operator(ctx, s, o, inputs); err == nil && several && out.counts != (batch.Counts{}) {
 		err = ep.materialize(ctx, out)
 	}
