@@ -13,6 +13,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/memory"
+	"github.com/streamform/streamform/runtime/query/sides"
 	"github.com/streamform/streamform/runtime/query/table"
 )
 
@@ -59,10 +60,11 @@ type keyedRun struct {
 // keyed brings a keyed operator's output up to date for the keys its inputs touch.
 func (ep *epoch) keyed(ctx context.Context, s Step, k compile.Keyed, inputs map[string]*change) (*change, error) {
 	run := &keyedRun{epoch: ep, k: k, mem: s.Memory(k.ID)}
-	wait, err := run.waiting()
+	wait, lenient, err := sides.Read(run.mem, k.Keyed)
 	if err != nil {
 		return nil, err
 	}
+	run.k.Keyed = lenient
 	moved := false
 	for i := range k.Inputs {
 		d, err := run.delta(ctx, i, inputs)
