@@ -3,6 +3,7 @@ package duck
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -158,6 +159,38 @@ func TestPick(t *testing.T) {
 }
 
 // TestTextKeptAndNot: a text whose plan is kept may be run without keeping it, too.
+// TestNumbered reads rows of chunks of different sizes with their numbers, in the order in which Pick takes them.
+func TestNumbered(t *testing.T) {
+	c, ctx := open(t), context.Background()
+	kept, err := c.Keep(ctx, Keeping{Slot: 1, SQL: "SELECT range AS n, 'v' || range AS v FROM range(300000) WHERE range % 7 <> 3 AND range NOT BETWEEN 5000 AND 9000", Most: 1 << 20})
+	require.NoError(t, err)
+	var values []string
+	require.NoError(t, kept.Batches(func(b arrow.RecordBatch) error {
+		for i := range int(b.NumRows()) {
+			values = append(values, strings.Clone(b.Column(1).ValueStr(i)))
+		}
+		return nil
+	}))
+	numbered, err := c.Text(ctx, "SELECT v, CAST("+RowNumber+" AS VARCHAR) FROM "+kept.Numbered())
+	require.NoError(t, err)
+	require.Len(t, numbered, len(values))
+	for _, row := range numbered {
+		n, err := strconv.Atoi(*row[1])
+		require.NoError(t, err)
+		require.Equal(t, values[n], *row[0])
+	}
+	n, err := c.Value(ctx, "SELECT CAST(count(*) AS VARCHAR) FROM "+kept.Numbered())
+	require.NoError(t, err)
+	require.Equal(t, strconv.Itoa(len(values)), n)
+	picked := c.Pick(2, kept, []int{0, 2047, 2048, len(values) - 1})
+	text, err := c.Text(ctx, "SELECT v, CAST("+RowNumber+" AS VARCHAR) FROM "+picked.Numbered()+" ORDER BY 2")
+	require.NoError(t, err)
+	for i, number := range []int{0, 2047, 2048, len(values) - 1} {
+		require.Equal(t, values[number], *text[i][0])
+		require.Equal(t, strconv.Itoa(i), *text[i][1])
+	}
+}
+
 func TestTextKeptAndNot(t *testing.T) {
 	c, ctx := open(t), context.Background()
 	for _, columns := range []string{"", "one INTEGER", "one INTEGER", "", ""} {
