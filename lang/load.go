@@ -1,14 +1,12 @@
 package lang
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"sort"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -132,39 +130,16 @@ func (l *loader) parseFolder() {
 
 func (l *loader) parse(shown string, src []byte) {
 	l.sources[shown] = src
-	if !utf8.Valid(src) {
-		l.report(notText(shown, src))
-		l.garbled = true
-		return
+	file, diags := (*hcl.File)(nil), diag.NotText(shown, src)
+	if diags == nil {
+		file, diags = hclsyntax.ParseConfig(src, shown, hcl.InitialPos)
 	}
-	file, diags := hclsyntax.ParseConfig(src, shown, hcl.InitialPos)
 	if file != nil {
 		l.parsed[shown] = file
 		l.order = append(l.order, shown)
 	}
 	l.report(causes(diags))
 	l.garbled = l.garbled || diags.HasErrors()
-}
-
-// notText says where a file is not in UTF-8. It is parsed no further: every other byte would be one more error.
-func notText(shown string, src []byte) hcl.Diagnostics {
-	what := "The file is not in UTF-8"
-	if bytes.HasPrefix(src, []byte("\xff\xfe")) || bytes.HasPrefix(src, []byte("\xfe\xff")) {
-		what = "The file is in UTF-16"
-	}
-	at := hcl.InitialPos
-	for rest := src; len(rest) > 0; {
-		r, size := utf8.DecodeRune(rest)
-		if r == utf8.RuneError && size == 1 {
-			break
-		}
-		if at.Column, at.Byte = at.Column+1, at.Byte+size; r == '\n' {
-			at.Line, at.Column = at.Line+1, 1
-		}
-		rest = rest[size:]
-	}
-	return hcl.Diagnostics{{Severity: hcl.DiagError, Summary: "Invalid character encoding", Subject: &hcl.Range{Filename: shown, Start: at, End: at},
-		Detail: what + ". Configuration files are written in UTF-8: choose it in your editor, and save the file again."}}
 }
 
 // causes leaves out what only follows from an earlier syntax error: further findings at the

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/careful"
 )
 
@@ -44,23 +43,12 @@ func (ep *epoch) openSide(ctx context.Context, run *inputRun, side, table string
 	if n == 0 {
 		return nil
 	}
-	if known := run.known(); known != "" {
-		table = "(SELECT * FROM " + table + " WHERE _position ->> 'file' NOT IN (" + known + "))"
+	if run.input.Again {
+		table = careful.Fresh(table, run.input.Files)
 	}
 	blocks, err := ep.Blocks(ctx, "FROM "+table)
 	if err == nil && len(blocks) > 0 {
 		run.result.Sides[side] = blocks
 	}
 	return err
-}
-
-// known lists the files, as SQL, whose records were set aside before.
-func (run *inputRun) known() string {
-	var paths []string
-	for _, f := range run.input.Files {
-		if run.input.Again && f.Careful {
-			paths = append(paths, bound.Text(f.Path))
-		}
-	}
-	return strings.Join(paths, ", ")
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/scan"
 )
@@ -76,7 +75,7 @@ func (ep *epoch) narrowed(in Input) batch.Scan {
 // else would find it.
 func (ep *epoch) needsAll(in Input) bool {
 	leaf := strings.ToLower(in.Relation)
-	return in.Scan.Format.Name == "csv" && in.Scan.Format.Options["header"] == "false" || ep.work.Careful ||
+	return scan.Positional(in.Scan) || ep.work.Careful ||
 		ep.readers[leaf+".malformed"] > 0 || ep.readers[leaf+".rescued"] > 0 || ep.unread(in)
 }
 
@@ -123,7 +122,8 @@ func (ep *epoch) openStrict(ctx context.Context, run *inputRun, c *change, plan 
 	}
 	leaf := strings.ToLower(run.input.Relation)
 	if ep.unread(run.input) {
-		return ep.look(ctx, c)
+		_, err := ep.Conn.Text(ctx, scan.Look(c.columns, c.inserted))
+		return err
 	}
 	if !ep.Small || ep.readers[leaf] == 0 {
 		return ep.store(ctx, leaf, c)
@@ -134,16 +134,6 @@ func (ep *epoch) openStrict(ctx context.Context, run *inputRun, c *change, plan 
 	}
 	c.stored = true
 	return ep.countChange(ctx, c)
-}
-
-// look reads a change to no end but to meet what does not fit.
-func (ep *epoch) look(ctx context.Context, c *change) error {
-	counts := make([]string, len(c.columns))
-	for i, column := range c.columns {
-		counts[i] = "count(" + bound.Ident(column.Name) + ")"
-	}
-	_, err := ep.Conn.Text(ctx, "SELECT CAST(["+strings.Join(counts, ", ")+"] AS VARCHAR) FROM "+c.inserted)
-	return err
 }
 
 // closeInputs waits for the counts and hands the inputs' results over.

@@ -46,6 +46,20 @@ type Refused struct{ Detail string }
 
 func (r *Refused) Error() string { return r.Detail }
 
+// Fresh is what stands after FROM to read the rows of a side relation's table but those of files that had theirs set aside before.
+func Fresh(side string, files []batch.File) string {
+	var known []string
+	for _, f := range files {
+		if f.Careful {
+			known = append(known, bound.Text(f.Path))
+		}
+	}
+	if len(known) == 0 {
+		return side
+	}
+	return "(SELECT * FROM " + side + " WHERE _position ->> 'file' NOT IN (" + strings.Join(known, ", ") + "))"
+}
+
 // reading is one Read under way.
 type reading struct {
 	in     Input

@@ -59,6 +59,15 @@ func rowsByFile(from string) string {
 	return `SELECT "sf$file", CAST(count(*) AS VARCHAR) FROM ` + from + " GROUP BY 1"
 }
 
+// Look reads rows to no end but to meet what does not fit.
+func Look(columns batch.Schema, from string) string {
+	counts := make([]string, len(columns))
+	for i, column := range columns {
+		counts[i] = "count(" + bound.Ident(column.Name) + ")"
+	}
+	return "SELECT CAST([" + strings.Join(counts, ", ") + "] AS VARCHAR) FROM " + from
+}
+
 // Empty is a scan of no files, with the right columns.
 func Empty(s batch.Scan) string {
 	parts := make([]string, 0, len(s.Columns))
