@@ -88,6 +88,7 @@ func TestApplyBesideALiveRun(t *testing.T) {
 	p.edit(`sql = "SELECT * FROM events WHERE value % 5 <> 0"`, "sql     = \"SELECT * FROM events WHERE value % 5 <> 0\"\n  history = \"restate\"")
 	began, ended := apply("0 added, 2 changed, 0 destroyed.")
 	t.Logf("read again in %s; %d epochs beside it", ended.Sub(began).Round(time.Millisecond), len(r.between("trigger.processing_time.often", began, ended)))
+	t.Logf("longest pause %s", r.pause("trigger.processing_time.often", began, ended).Round(time.Millisecond))
 	require.Greater(t, len(r.between("trigger.processing_time.often", began, ended)), 3, "the live view had epochs\n%s", r.text())
 	require.Greater(t, len(r.between("trigger.processing_time.always", began, ended)), 3, "the other pipeline had epochs")
 	// What is new is computed beside, what is gone is gone.
@@ -179,7 +180,7 @@ func (p *project) locked() {
 
 // TestKillBesideALiveRun kills the run, or the apply beside it, at random moments of edits. Then the next apply finishes, with or without a run.
 func TestKillBesideALiveRun(t *testing.T) {
-	const lives = 12
+	const lives = 8
 	p := newProject(t, liveConfig+`
 sink "delta" "kept" {
   from = stream.kept
@@ -193,7 +194,14 @@ sink "delta" "kept" {
 	r := p.run()
 	defer func() { r.kill() }()
 	least := 0
+	kept := "SELECT * FROM " + liveEvents + " WHERE value % 3 <> 0"
+	tables := map[string]string{"lake/kept": kept}
 	for life := range lives {
+		if life%4 == 1 { // a sink that is given what was read before, while files keep coming
+			table := fmt.Sprintf("lake/more%d", life)
+			p.edit(`sink "delta" "kept"`, fmt.Sprintf("sink \"delta\" \"more%d\" {\n  from = stream.kept\n  path = \"./%s\"\n}\nsink \"delta\" \"kept\"", life, table))
+			tables[table] = kept
+		}
 		if random.IntN(2) == 0 { // the edit of before is given up for another
 			p.edit(fmt.Sprintf("value > %d", least), fmt.Sprintf("value > %d", life+1))
 			least = life + 1
@@ -217,9 +225,9 @@ sink "delta" "kept" {
 	require.Contains(t, p.Must("plan"), "No changes.")
 	f.end()
 	p.caughtUp(f.files, "events")
-	kept := "SELECT * FROM " + liveEvents + " WHERE value % 3 <> 0"
 	byKey := fmt.Sprintf("SELECT key, count(*) AS n, sum(value) AS total FROM (%s) WHERE value > %d GROUP BY key", kept, least)
-	p.equal(map[string]string{"lake/kept": kept, "lake/by_key": byKey, "lake/large": "SELECT key, total FROM (" + byKey + ") WHERE n > 10"})
+	tables["lake/by_key"], tables["lake/large"] = byKey, "SELECT key, total FROM ("+byKey+") WHERE n > 10"
+	p.equal(tables)
 	r.interrupt(t)
 	require.Contains(t, p.Must("plan"), "No changes.")
 }

@@ -135,6 +135,15 @@ func (r *liveRun) between(pipeline string, from, to time.Time) (all []liveEpoch)
 	return all
 }
 
+// pause is the longest time without an epoch of a pipeline.
+func (r *liveRun) pause(pipeline string, from, to time.Time) (longest time.Duration) {
+	for _, e := range r.between(pipeline, from, to) {
+		longest = max(longest, e.at.Sub(from))
+		from = e.at
+	}
+	return max(longest, to.Sub(from))
+}
+
 func (r *liveRun) text() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -16,7 +16,7 @@ func (c *cli) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [options] [ADDRESS…]",
 		Short: "Keeps what was applied running, or brings it up to date",
-		Long:  "Runs the pipelines that were applied, each by its trigger, and prints a line for every epoch that read or wrote something. The first interrupt (Ctrl-C) lets every pipeline finish the epoch in hand; a second one ends the process at once, which loses nothing either. With addresses, the pipelines of these resources are brought up to date, whatever their triggers say: what there is at the start is read, and the command ends.",
+		Long:  "Runs the pipelines that were applied, each by its trigger, and prints a line for every epoch that read or wrote something. The first interrupt (Ctrl-C) lets every pipeline finish the epoch in hand; a second one ends the process at once, which loses nothing either. With addresses, the pipelines of these resources are brought up to date, whatever their triggers say: what there is at the start is read, and the command ends. While it runs, it carries out what is typed on the runtime in other terminals, such as apply, plan and query, and goes on with what was applied.",
 		Args:  between(0, 1000, "addresses, or nothing"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			now := func(*cobra.Command, []string) error {

@@ -13,7 +13,7 @@ import (
 )
 
 // Run keeps all pipelines running until ctx ends, then finishes the epochs in hand and
-// returns nil. With once, each reads everything there is at the start and stops; a paused one does nothing. What is being
+// returns nil. What is put, deleted and computed meanwhile is what runs from then on. With once, each reads everything there is at the start and stops; a paused one does nothing. What is being
 // built waits for Backfill. A pipeline's failure does not stop the others; the error then joins one error for
 // each pipeline that failed, *job.Failure where the same input would fail again. Reports come one at a time.
 func (h *Host) Run(ctx context.Context, once bool, report func(job.Progress)) error {
