@@ -47,7 +47,7 @@ func (g *Generator) alike(l, r batch.Schema) (a, b string, ok bool) {
 
 // wide is what queries of other engines went wrong with.
 func (g *Generator) wide(l Relation, depth int) string {
-	makers := []func(Relation, int) string{g.outerChain, g.outerChain, g.deep, g.marks, g.marks, g.compared, g.named, g.stacked, g.symmetric, g.collated, g.zipped, g.moments, g.emptied, g.limited}
+	makers := []func(Relation, int) string{g.outerChain, g.outerChain, g.deep, g.marks, g.marks, g.compared, g.named, g.stacked, g.symmetric, g.collated, g.zipped, g.moments, g.emptied, g.limited, g.guarded, g.unfolded, g.quoted, g.built}
 	return makers[g.IntN(len(makers))](l, depth)
 }
 
