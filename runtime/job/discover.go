@@ -166,23 +166,16 @@ type span struct {
 	all      bool // whatever the limits
 }
 
-// mostBytes bounds an epoch of a source that sets no limit: what an epoch changes is held in memory until its
-// commit, and a report should come every few seconds. Limits never change results.
-const mostBytes = 1 << 30
-
 // choose takes files in order while count and bytes are below the source's limits.
 func (j *Job) choose(ctx context.Context, s span) (intake, error) {
 	view := j.Store.View()
 	defer view.Close()
 	in := intake{reader: s.reader, replay: s.replay, from: s.from, to: s.from}
-	_, limits := s.reader.From.Scan()
-	switch {
-	case s.all:
-		limits = connector.Limits{}
-	case limits.MaxBytes == 0:
-		limits.MaxBytes = mostBytes
+	var left room
+	if !s.all {
+		in, limits := s.reader.From.Scan()
+		left = newRoom(in, limits, j.Engine.Memory())
 	}
-	var bytes int64
 	for ordinal := s.from + 1; ordinal <= s.to; ordinal++ {
 		record, ok, err := ReadRecord(view, s.reader.ID, ordinal)
 		if err != nil {
@@ -195,20 +188,17 @@ func (j *Job) choose(ctx context.Context, s span) (intake, error) {
 			}
 		}
 		if take {
-			if full(limits.MaxFiles, int64(len(in.records))) || full(limits.MaxBytes, bytes) {
+			if left.full() {
 				in.more = true
 				return in, nil
 			}
 			in.records = append(in.records, record)
-			bytes += record.SizeBytes
+			left.take(record)
 		}
 		in.to = ordinal
 	}
 	return in, nil
 }
-
-// full reports whether a limit leaves no room; the first file is always taken.
-func full(limit, taken int64) bool { return limit > 0 && taken >= limit }
 
 // readable reports whether a replay reads a file; what cannot be read as it was is a failure. A file that
 // was malformed as a whole had no rows: it is read for its side relation, unless it has changed.

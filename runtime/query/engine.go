@@ -9,6 +9,7 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/result"
+	"github.com/streamform/streamform/runtime/query/scan"
 	"github.com/streamform/streamform/runtime/query/table"
 )
 
@@ -60,6 +61,26 @@ func OpenEngine(ctx context.Context, o EngineOptions) (*Engine, error) {
 	}
 	e := &Engine{options: o, tempDir: temp}
 	return e, e.use(ctx, false)
+}
+
+// Memory is how many bytes DuckDB may use before it spills.
+func (e *Engine) Memory() int64 { return e.options.Memory }
+
+// What a byte of a file becomes in memory, by estimate: Parquet is encoded and compressed, text is about as long as its values.
+const (
+	parquetGrowth    = 4
+	compressedGrowth = 8
+)
+
+// RowBytes estimates how many bytes the rows of a file take in memory.
+func RowBytes(format batch.Format, f batch.File) int64 {
+	switch {
+	case format.Name == "parquet":
+		return parquetGrowth * f.Size
+	case scan.Compressed(f.Path):
+		return compressedGrowth * f.Size
+	}
+	return f.Size
 }
 
 // use makes one of the databases the one that statements run on.
