@@ -186,3 +186,6 @@ type Sink interface {
 	Dirs() []string
 	Close() error
 }
+
+// Compressions are those of Parquet files that sinks write, the default first.
+func Compressions() []string { return []string{"zstd", "snappy", "gzip", "uncompressed"} }

@@ -2,6 +2,7 @@
 package delta
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,7 @@ type config struct {
 	Path        string
 	Mode        string
 	OnForeign   string
+	Compression string
 	Since       string
 	History     string
 	Description string
@@ -81,6 +83,8 @@ func (c *config) Fields() []schema.Field {
 			schema.OneOf(modeAppend, modeUpsert, modeReplace), schema.OnChange(schema.CostRebuild)),
 		schema.Optional("on_foreign", &c.OnForeign, "What becomes of the table when another writer has changed rows of it: overwrite writes it anew, accept leaves it as it is and goes on, until a row that has to change is not there. Without a choice the plan stops and explains both. Rows that others add to a table in mode append, OPTIMIZE, VACUUM and the like are no such change.",
 			schema.OneOf("overwrite", "accept"), schema.OnChange(schema.CostNone)),
+		schema.Optional("compression", &c.Compression, "How data files are compressed from now on: zstd (the default), snappy, gzip or uncompressed.",
+			schema.OneOf(connector.Compressions()...), schema.OnChange(schema.CostNone)),
 		schema.Since(&c.Since),
 		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
@@ -89,10 +93,11 @@ func (c *config) Fields() []schema.Field {
 
 // sink is an open sink.delta.
 type sink struct {
-	dir   string
-	mode  string
-	table *deltalake.Table
-	now   func() time.Time
+	dir         string
+	mode        string
+	compression string // of data files
+	table       *deltalake.Table
+	now         func() time.Time
 }
 
 func open(_ context.Context, cfg schema.Config, env connector.Env) (connector.Sink, error) {
@@ -123,7 +128,7 @@ func open(_ context.Context, cfg schema.Config, env connector.Env) (connector.Si
 	if err != nil {
 		return nil, fmt.Errorf("opening the Delta table %s: %w", dir, err)
 	}
-	return &sink{dir: dir, mode: mode, table: table, now: env.Now}, nil
+	return &sink{dir: dir, mode: mode, compression: cmp.Or(c.Compression, connector.Compressions()[0]), table: table, now: env.Now}, nil
 }
 
 // Dirs is the folder of the table.

@@ -422,3 +422,20 @@ func TestModes(t *testing.T) {
 }
 
 func TestKind(t *testing.T) { require.NoError(t, schema.CheckKind(delta.Definition().Kind)) }
+
+func TestCompression(t *testing.T) {
+	d := delta.Definition()
+	value, errs := d.Kind.Complete(cty.ObjectVal(map[string]cty.Value{"from": cty.StringVal("stream.x"), "path": cty.StringVal("table"), "compression": cty.StringVal("snappy")}))
+	require.Empty(t, errs)
+	cfg, err := d.Kind.Bind(value)
+	require.NoError(t, err)
+	dir, db := t.TempDir(), duckdb(t)
+	s, err := d.Sink(context.Background(), cfg, connector.Env{Dir: dir, Version: "0.1.0", Now: time.Now})
+	require.NoError(t, err)
+	_, err = s.Stage(context.Background(), connector.Delivery{Pipeline: "p", Sink: "sink.delta.x", Origin: "sink.delta.x", Generation: 1, Epoch: 1, AppendOnly: true,
+		Change: batch.Change{Columns: batch.Schema{{Name: "a", Type: "INTEGER"}}, Inserted: "(SELECT 1 AS a)"}, Counts: batch.Counts{Inserted: 1}}, &conformance.Stager{DB: db})
+	require.NoError(t, err)
+	var codec string
+	require.NoError(t, db.QueryRow("SELECT compression FROM parquet_metadata('"+filepath.Join(dir, "table", "*.parquet")+"')").Scan(&codec))
+	require.Equal(t, "SNAPPY", codec)
+}

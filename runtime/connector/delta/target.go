@@ -18,19 +18,20 @@ import (
 
 // target is the table as one delivery finds it.
 type target struct {
-	dir      string
-	now      func() time.Time
-	delivery connector.Delivery
-	stager   connector.Stager
-	snap     *deltalake.Snapshot // nil: there is no table yet
-	table    *deltalake.Table
-	schema   columns.Schema // of the table after the delivery
-	layout   *deltalake.Layout
-	incoming []columns.Column
-	added    columns.Schema   // columns that live files do not have yet
-	metadata *action.Metadata // when the delivery makes the table, or gives it other columns
-	files    []action.Add     // live files
-	written  int64            // rows written so far
+	compression string
+	dir         string
+	now         func() time.Time
+	delivery    connector.Delivery
+	stager      connector.Stager
+	snap        *deltalake.Snapshot // nil: there is no table yet
+	table       *deltalake.Table
+	schema      columns.Schema // of the table after the delivery
+	layout      *deltalake.Layout
+	incoming    []columns.Column
+	added       columns.Schema   // columns that live files do not have yet
+	metadata    *action.Metadata // when the delivery makes the table, or gives it other columns
+	files       []action.Add     // live files
+	written     int64            // rows written so far
 }
 
 // target loads the table and checks that this delivery may go there.
@@ -39,7 +40,7 @@ func (s *sink) target(ctx context.Context, d connector.Delivery, st connector.St
 	if err != nil {
 		return nil, s.tableError(err)
 	}
-	t := &target{dir: s.dir, now: s.now, delivery: d, stager: st, table: s.table, snap: snap}
+	t := &target{dir: s.dir, compression: s.compression, now: s.now, delivery: d, stager: st, table: s.table, snap: snap}
 	for _, c := range d.Change.Columns {
 		t.incoming = append(t.incoming, columns.Column{Name: c.Name, Type: c.Type})
 	}

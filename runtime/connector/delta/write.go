@@ -64,7 +64,7 @@ func (t *target) scanWith(ctx context.Context, o deltalake.ScanOptions) (string,
 func (t *target) write(ctx context.Context, tx *deltalake.Transaction, query string) error {
 	name := t.layout.Path(nil)
 	path := filepath.Join(t.dir, name)
-	written, err := t.stager.Copy(ctx, query, path, batch.Format{Name: "parquet", Options: map[string]string{"compression": "zstd"}})
+	written, err := t.stager.Copy(ctx, query, path, batch.Format{Name: "parquet", Options: map[string]string{"compression": t.compression}})
 	if err != nil {
 		return errors.Join(connector.WriteError(t.dir, err), discard(path))
 	}

@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,6 +30,7 @@ type sinkConfig struct {
 	Path        string
 	Format      string
 	Mode        string
+	Compression string
 	Since       string
 	History     string
 	Description string
@@ -64,6 +66,8 @@ func (c *sinkConfig) Fields() []schema.Field {
 			schema.OneOf("parquet", "json", "csv"), schema.OnChange(schema.CostRebuild)),
 		schema.Optional("mode", &c.Mode, "Whether each epoch of a stream gets a file of its own (append, the default for a source or stream), or one file, `data.json` or the like, always holds the whole view (replace, the default for a view).",
 			schema.OneOf(modeAppend, modeReplace), schema.OnChange(schema.CostRebuild)),
+		schema.Optional("compression", &c.Compression, "How Parquet files are compressed from now on: zstd (the default), snappy, gzip or uncompressed.",
+			schema.OneOf(connector.Compressions()...), schema.OnChange(schema.CostNone)),
 		schema.Since(&c.Since),
 		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the sink is for, for people.", schema.OnChange(schema.CostNone)),
@@ -72,9 +76,10 @@ func (c *sinkConfig) Fields() []schema.Field {
 
 // sink is an open sink.files.
 type sink struct {
-	dir    string
-	format string
-	mode   string
+	dir         string
+	format      string
+	mode        string
+	compression string // of Parquet files
 }
 
 func openSink(_ context.Context, cfg schema.Config, env connector.Env) (connector.Sink, error) {
@@ -82,7 +87,11 @@ func openSink(_ context.Context, cfg schema.Config, env connector.Env) (connecto
 	if err := connector.CheckSince(string(c.From), c.Since); err != nil {
 		return nil, err
 	}
-	s := &sink{dir: absolute(env.Dir, c.Path), format: c.Format, mode: c.Mode}
+	if c.Compression != "" && c.Format != "parquet" {
+		return nil, &connector.UserError{Summary: "Only Parquet files are compressed", Attr: "compression",
+			Detail: fmt.Sprintf("Files of format %q are written as they are. Leave compression out, or use format = \"parquet\".", c.Format)}
+	}
+	s := &sink{dir: absolute(env.Dir, c.Path), format: c.Format, mode: c.Mode, compression: cmp.Or(c.Compression, connector.Compressions()[0])}
 	view := strings.HasPrefix(string(c.From), string(addr.View)+".")
 	switch {
 	case s.mode == "" && view:
@@ -160,7 +169,7 @@ func (s *sink) Stage(ctx context.Context, d connector.Delivery, st connector.Sta
 func (s *sink) write(ctx context.Context, st connector.Stager, query string, m move) (move, connector.Written, error) {
 	format := strings.TrimPrefix(filepath.Ext(m.To), ".")
 	path := filepath.Join(s.dir, m.From)
-	written, err := st.Copy(ctx, query, path, batch.Format{Name: format, Options: copyOptions(format)})
+	written, err := st.Copy(ctx, query, path, batch.Format{Name: format, Options: s.copyOptions(format)})
 	if err != nil {
 		return m, written, errors.Join(connector.WriteError(s.dir, err), removeAll(path))
 	}
@@ -176,10 +185,10 @@ func (s *sink) write(ctx context.Context, st connector.Stager, query string, m m
 }
 
 // copyOptions are how files are written.
-func copyOptions(format string) map[string]string {
+func (s *sink) copyOptions(format string) map[string]string {
 	switch format {
 	case "parquet":
-		return map[string]string{"compression": "zstd"}
+		return map[string]string{"compression": s.compression}
 	case "csv":
 		return map[string]string{"header": "true"}
 	}

@@ -253,3 +253,31 @@ func TestRenameFails(t *testing.T) {
 		})
 	}
 }
+
+// What is asked for is what DuckDB finds in the files; other formats have no compression.
+func TestSinkCompression(t *testing.T) {
+	for compression, found := range map[string]string{"": "ZSTD", "snappy": "SNAPPY", "gzip": "GZIP", "uncompressed": "UNCOMPRESSED"} {
+		dir := t.TempDir()
+		more := values("stream.x", "append")
+		more["format"] = cty.StringVal("parquet")
+		if compression != "" {
+			more["compression"] = cty.StringVal(compression)
+		}
+		s, err := openSink(t, dir, more)
+		require.NoError(t, err)
+		db := duckdb(t)
+		st, err := s.Stage(context.Background(), delivery(1, "(SELECT 1 AS a)"), &conformance.Stager{DB: db})
+		require.NoError(t, err)
+		_, err = s.Publish(context.Background(), st)
+		require.NoError(t, err)
+		var codec string
+		require.NoError(t, db.QueryRow("SELECT compression FROM parquet_metadata('"+filepath.Join(dir, "out", "*.parquet")+"')").Scan(&codec))
+		require.Equal(t, found, codec)
+	}
+	more := values("stream.x", "append")
+	more["compression"] = cty.StringVal("gzip")
+	_, err := openSink(t, t.TempDir(), more)
+	var user *connector.UserError
+	require.ErrorAs(t, err, &user)
+	require.Equal(t, "Only Parquet files are compressed", user.Summary)
+}
