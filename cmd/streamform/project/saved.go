@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/zclconf/go-cty/cty"
@@ -74,6 +75,11 @@ func (p *Project) CheckVariables() (diag.Diagnostics, error) {
 	}
 	config, _ := lang.Load(".", p.langOptions()) // variables that are not given here may be missing
 	var ds diag.Diagnostics
+	for _, v := range p.o.Vars {
+		if v.File == "" && !slices.ContainsFunc(config.Variables, func(of lang.Variable) bool { return of.Name == v.Name }) {
+			ds = append(ds, diag.NewError(nil, "Value for undeclared variable", fmt.Sprintf("A variable named %q was given with -var, but the configuration does not declare it.", v.Name)))
+		}
+	}
 	for _, v := range config.Variables {
 		if !file && !named[v.Name] || v.Value == cty.NilVal || v.Value.IsNull() || !v.Value.IsWhollyKnown() {
 			continue
