@@ -124,7 +124,7 @@ func (p *pruner) prune(op *bound.Op, want []int) (*bound.Op, []int) {
 	case "LOGICAL_FILTER":
 		return p.filter(op, want)
 	case "LOGICAL_AGGREGATE_AND_GROUP_BY":
-		return p.aggregate(op)
+		return p.aggregate(op, want)
 	case "LOGICAL_COMPARISON_JOIN", "LOGICAL_ANY_JOIN", "LOGICAL_ASOF_JOIN", "LOGICAL_CROSS_PRODUCT":
 		return p.join(op, want)
 	}
@@ -243,24 +243,60 @@ func (p *pruner) filter(op *bound.Op, want []int) (*bound.Op, []int) {
 	return &out, kept
 }
 
-func (p *pruner) aggregate(op *bound.Op) (*bound.Op, []int) {
+// aggregate leaves out the calls that nothing reads and that may fail: DuckDB leaves them out as well, and does not stop there. The others stay, so that
+// what a query, or several, contain more than once is still one operator.
+func (p *pruner) aggregate(op *bound.Op, want []int) (*bound.Op, []int) {
 	all := bound.Upto(width(op))
-	exprs := append(slices.Clone(op.Groups), op.Expressions...)
 	for _, e := range op.Expressions {
 		if !bound.IsNull(e.OrderBys) {
 			return p.whole(op), all // its order refers to columns in a form of its own
 		}
-		exprs = append(exprs, e.Filter)
+	}
+	out, kept := *op, bound.Upto(len(op.Groups))
+	out.Expressions = nil
+	for i, e := range op.Expressions {
+		if at := len(op.Groups) + i; slices.Contains(want, at) || neverFails(e) {
+			out.Expressions, kept = append(out.Expressions, e), append(kept, at)
+		}
+	}
+	if len(out.Expressions) == 0 && len(op.Expressions) > 0 && overAll(op) { // its row stays
+		out.Expressions = []*bound.Expr{{Class: "BOUND_AGGREGATE", Name: "count_star", Return: bound.Type{ID: "BIGINT"}}}
+		kept = append(kept, len(op.Groups))
+	}
+	for i := range op.GroupingFunctions {
+		kept = append(kept, len(op.Groups)+len(op.Expressions)+i)
 	}
 	if width(op.Children[0]) < 0 {
-		return op, all
+		return &out, kept
+	}
+	exprs := append(slices.Clone(op.Groups), out.Expressions...)
+	for _, e := range out.Expressions {
+		exprs = append(exprs, e.Filter)
 	}
 	in, _, at := p.below(op.Children[0], nil, exprs)
-	out := *op
 	out.Children = []*bound.Op{in}
 	out.Groups = renumberAll(op.Groups, at)
-	out.Expressions = renumberAll(op.Expressions, at)
-	return &out, all
+	out.Expressions = renumberAll(out.Expressions, at)
+	return &out, kept
+}
+
+// neverFails reports that a call counts, picks or adds up columns as they are, in a type that has room.
+func neverFails(e *bound.Expr) bool {
+	if e.Filter != nil || slices.ContainsFunc(e.Children, func(c *bound.Expr) bool { return c.Class != "BOUND_REF" }) {
+		return false
+	}
+	switch e.Name {
+	case "count_star", "count", "min", "max", "bool_and", "bool_or":
+		return true
+	case "sum", "avg":
+		return len(e.Arguments) == 1 && slices.Contains([]string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT"}, e.Arguments[0].ID)
+	}
+	return false
+}
+
+// overAll reports that an aggregate, or one of its grouping sets, is over everything.
+func overAll(op *bound.Op) bool {
+	return len(op.Groups) == 0 || slices.ContainsFunc(op.GroupingSets, func(set []int) bool { return len(set) == 0 })
 }
 
 // join prunes both sides to what is wanted above and what the conditions read.
