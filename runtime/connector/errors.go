@@ -52,7 +52,9 @@ func CleanPath(path string) string {
 // WriteError tells a folder that a sink cannot write to, which the user can mend, apart from a disk that fails. The error
 // may be the system's, or the text that DuckDB makes of it.
 func WriteError(dir string, err error) error {
-	said := func(known error, text string) bool { return errors.Is(err, known) || strings.Contains(err.Error(), text) }
+	said := func(known error, text string) bool {
+		return errors.Is(err, known) || strings.Contains(err.Error(), text)
+	}
 	switch {
 	case said(syscall.ENOTDIR, "Not a directory"):
 		return &UserError{Summary: "Not a folder: " + dir, Detail: fmt.Sprintf("There is a file at %s or on the way to it, where a folder is needed. Move it away, or choose another path.", dir)}
