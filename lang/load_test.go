@@ -115,7 +115,7 @@ func TestLoadTenThousandResources(t *testing.T) {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "main.sf.hcl"), []byte(manyResources(n)), 0o600))
 		start := time.Now()
-		cfg, ds := lang.Load(dir, lang.Options{WorkDir: dir})
+		cfg, ds := lang.Load(dir, lang.Options{Kinds: kinds()})
 		took := time.Since(start)
 		require.Empty(t, ds)
 		require.Len(t, cfg.Resources, n+1)
@@ -130,7 +130,7 @@ func TestTenThousandMistakes(t *testing.T) {
 	text := strings.ReplaceAll(manyResources(10_000), "local.where", "local.were")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.sf.hcl"), []byte(text), 0o600))
 	start := time.Now()
-	cfg, ds := lang.Load(dir, lang.Options{WorkDir: dir})
+	cfg, ds := lang.Load(dir, lang.Options{Kinds: kinds()})
 	require.Len(t, ds, 9000)
 	var b strings.Builder
 	require.NoError(t, diag.WriteText(&b, ds, cfg.Files, diag.Options{}))
@@ -141,7 +141,7 @@ func BenchmarkLoad(b *testing.B) {
 	dir := b.TempDir()
 	require.NoError(b, os.WriteFile(filepath.Join(dir, "main.sf.hcl"), []byte(manyResources(10_000)), 0o600))
 	for b.Loop() {
-		lang.Load(dir, lang.Options{WorkDir: dir})
+		lang.Load(dir, lang.Options{Kinds: kinds()})
 	}
 }
 

@@ -155,9 +155,9 @@ func revised(e connector.Entry, f found, status string) connector.Entry {
 // Scan says how the files are decoded, and how many an epoch takes.
 func (s *source) Scan() (batch.Scan, connector.Limits) { return s.config.scan(), s.config.limits() }
 
-// Verify looks at the file once more. One that cannot be opened is no file with bad content: once it can be, it is to be read.
+// Verify looks at the file once more.
 func (s *source) Verify(_ context.Context, e connector.Entry) error {
-	info, err := opened(e.Path)
+	info, err := os.Stat(e.Path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("%s: %w", e.Path, connector.ErrVanished)
@@ -168,16 +168,6 @@ func (s *source) Verify(_ context.Context, e connector.Entry) error {
 		return fmt.Errorf("%s: %w", e.Path, connector.ErrChanged)
 	}
 	return nil
-}
-
-// opened opens a file, and says what the system knows about it.
-func opened(path string) (fs.FileInfo, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return f.Stat()
 }
 
 // Close does nothing: a listing leaves nothing open.

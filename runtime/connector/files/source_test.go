@@ -3,7 +3,6 @@ package files_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -197,36 +196,6 @@ func TestUnreadableFolder(t *testing.T) {
 	var user *connector.UserError
 	require.ErrorAs(t, err, &user)
 	require.Contains(t, user.Detail, "closed")
-}
-
-// A file that the system does not open is not malformed: nothing of its content is known.
-func TestVerifyOpensTheFile(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "in", "a.json")
-	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	require.NoError(t, os.WriteFile(path, nil, 0o644))
-	require.NoError(t, os.Chtimes(path, noon(), noon()))
-	s, err := openSource(t, dir, "in", nil)
-	require.NoError(t, err)
-	entries, err := s.Discover(context.Background(), conformance.NewLedger())
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
-	require.NoError(t, s.Verify(context.Background(), entries[0]))
-	if os.Geteuid() != 0 { // nothing is forbidden to root
-		require.NoError(t, os.Chmod(path, 0))
-		var user *connector.UserError
-		require.ErrorAs(t, s.Verify(context.Background(), entries[0]), &user)
-		require.Contains(t, user.Detail, "Give this user read access")
-	}
-	require.NoError(t, os.Remove(path))
-	l, err := net.Listen("unix", path) // of the same size and time, and not to be opened
-	require.NoError(t, err)
-	defer l.Close()
-	require.NoError(t, os.Chtimes(path, noon(), noon()))
-	err = s.Verify(context.Background(), entries[0])
-	require.Error(t, err)
-	require.NotErrorIs(t, err, connector.ErrChanged)
-	require.NotErrorIs(t, err, connector.ErrVanished)
 }
 
 func TestSettle(t *testing.T) {

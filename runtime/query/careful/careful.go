@@ -122,8 +122,8 @@ func (k *reading) read(ctx context.Context, i int, f batch.File) error {
 	malformed := k.out.Malformed
 	err := k.readFormat(ctx, i, f)
 	var file *scan.FileError
-	var system *fs.PathError // says nothing about the content
-	if err == nil || ctx.Err() != nil || errors.As(err, &system) {
+	var system *fs.PathError // says nothing about the file, unless it may not be opened
+	if err == nil || ctx.Err() != nil || errors.As(err, &system) && !errors.Is(err, fs.ErrPermission) {
 		return err
 	}
 	if !errors.As(err, &file) && !duck.Unreadable(err.Error()) {

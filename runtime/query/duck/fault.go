@@ -15,9 +15,10 @@ func Unreadable(text string) bool {
 	return false
 }
 
-// ofMachine recognises what says nothing about a file's content: the system did not give it, or took no more.
+// ofMachine recognises what says nothing about a file: the system had no means to give it, or took no more. A file that may not be opened is
+// malformed as a whole.
 func ofMachine(text string) bool {
-	for _, mark := range []string{"No space left", "Disk quota exceeded", "Permission", "Operation not permitted", "Input/output error", "Too many open files",
+	for _, mark := range []string{"No space left", "Disk quota exceeded", "Permission Error", "Input/output error", "Too many open files",
 		"Stale file handle", "Transport endpoint", "Host is down", "Connection timed out", "Read-only file system"} {
 		if strings.Contains(text, mark) {
 			return true
