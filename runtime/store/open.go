@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -161,11 +163,19 @@ func (s *Store) replay(k, v []byte) error {
 	if c.dropped {
 		t.emptied = commit
 	}
-	for rest := c.records; len(rest) > 0; {
-		key, value, n := cutRecord(rest)
-		hash := s.options.hash(key)
-		p := t.part(hash)
-		t.set(p, hash, key, value, uint32(commit))
+	var items []hashed
+	for at := 0; at < len(c.records); {
+		key, _, n := cutRecord(c.records[at:])
+		items = append(items, hashed{hash: s.options.hash(key), at: at})
+		at += n
+	}
+	slices.SortStableFunc(items, func(a, b hashed) int { return cmp.Compare(a.hash, b.hash) })
+	for rest := items; len(rest) > 0; {
+		p, n := t.widen(rest, len(items), growth{len(items), len(c.records)})
+		for _, h := range rest[:n] {
+			key, value, _ := cutRecord(c.records[h.at:])
+			t.set(p, h.hash, key, value, uint32(commit))
+		}
 		t.touch(p)
 		rest = rest[n:]
 	}
