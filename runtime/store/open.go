@@ -1,11 +1,9 @@
 package store
 
 import (
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -169,7 +167,7 @@ func (s *Store) replay(k, v []byte) error {
 		items = append(items, hashed{hash: s.options.hash(key), at: at})
 		at += n
 	}
-	slices.SortStableFunc(items, func(a, b hashed) int { return cmp.Compare(a.hash, b.hash) })
+	sortHashed(items, make([]hashed, len(items)))
 	for rest := items; len(rest) > 0; {
 		p, n := t.widen(rest, len(items), growth{len(items), len(c.records)})
 		for _, h := range rest[:n] {
