@@ -16,7 +16,6 @@ import (
 	"github.com/streamform/streamform/cmd/streamform/control"
 	"github.com/streamform/streamform/cmd/streamform/project"
 	"github.com/streamform/streamform/cmd/streamform/view"
-	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/runtime/host"
 )
 
@@ -92,35 +91,6 @@ func handedOver(err error) error {
 		return misuse{summary: "The run has ended", detail: "The process that keeps the pipelines running was carrying this command out, and has ended without finishing it. What was finished is recorded; run the command again to do the rest."}
 	}
 	return misuse{summary: "The command could not be handed over", detail: sentence(err.Error())}
-}
-
-// carryOut lets others work on the runtime that this session holds, until ctx ends, which stops what is under way, or end is called, which waits
-// for it.
-func (s *session) carryOut(ctx context.Context) (end func()) {
-	server, err := control.Listen(control.Options{Path: project.ControlPath(s.c.env), Version: s.c.version, Handle: s.carry})
-	if err != nil {
-		s.warn(diag.NewWarning(nil, "Commands beside this run are refused", sentence(err.Error())))
-		return func() {}
-	}
-	closing := func(how func() error) {
-		if err := how(); err != nil {
-			s.warn(diag.NewWarning(nil, "The socket for other commands was not removed", sentence(err.Error())))
-		}
-	}
-	context.AfterFunc(ctx, func() { closing(server.Close) })
-	return func() { closing(server.Finish) }
-}
-
-// carry carries out what was typed elsewhere.
-func (s *session) carry(ctx context.Context, call control.Call) int {
-	environ := func(name string) string { return lookup(call.Environ, name) }
-	c := &cli{in: call.In, out: call.Out, errOut: call.Err, env: environ, environ: func() []string { return call.Environ }, version: s.c.version,
-		live: &live{ctx: ctx, interrupts: call.Interrupts, host: s.Running()}}
-	code := guarded(call.Err, func() int { return c.run(call.Args) })
-	if len(call.Args) > 0 && slices.Contains([]string{"apply", "destroy", "rollback", "rewind", "state"}, call.Args[0]) {
-		s.say(fmt.Sprintf("Carried out for another terminal: streamform %s, exit code %d", call.Args[0], code))
-	}
-	return code
 }
 
 // lookup finds a variable in an environment.

@@ -41,10 +41,17 @@ type running struct {
 }
 
 func (c *cli) keepRunning(l looks, o project.Options, r running) error {
-	s := c.open(l, o)
+	var s *session
+	var others *serving
+	var ctx context.Context
+	if !r.once {
+		o.Holding = func() { others = s.serve(ctx) }
+	}
+	s = c.open(l, o)
 	defer s.Close()
 	ctx, stop := s.interruptible(context.Background(), "Finishing the epochs in hand...")
 	defer stop()
+	defer func() { others.stop() }()
 	what, ds, err := s.Prepare(ctx)
 	if err := s.report(ds, err); err != nil {
 		return err
@@ -58,9 +65,9 @@ func (c *cli) keepRunning(l looks, o project.Options, r running) error {
 		if s.lines == nil {
 			fmt.Fprintf(s.out, "Running what was applied: %s. Stop with Ctrl-C.\n", what)
 		}
-		end := s.carryOut(ctx)
+		others.begin()
 		ds, err = s.Run(ctx, false, s.show.Epoch)
-		end()
+		others.finish()
 	}
 	if err := s.report(ds, err); err != nil {
 		return err

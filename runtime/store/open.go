@@ -24,6 +24,9 @@ func Open(o Options) (*Store, error) {
 		}
 		return nil, fmt.Errorf("locking data directory: %w", err)
 	}
+	if o.Locked != nil {
+		o.Locked()
+	}
 	if there, err := pebble.Peek(o.Dir, o.FS); err != nil || !there.Exists {
 		o.ReadOnly = false
 	}

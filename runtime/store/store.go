@@ -34,6 +34,8 @@ type Options struct {
 	// ReadOnly leaves a store that is there exactly as it is: no file is written but the lock's, and Commit fails with ErrReadOnly.
 	// Where there is none, one is made all the same.
 	ReadOnly bool
+	// Locked is told that the directory is this store's from now on, before it is read, which may take its time; nil: nobody is.
+	Locked func()
 
 	hash           func(key []byte) uint64
 	partitionKeys  int   // a partition with more keys splits

@@ -40,6 +40,8 @@ type Options struct {
 	Console   func(line string)   // where sink.console prints
 	Looks     bool                // the command changes nothing, so the runtime is opened to be read
 	Host      *host.Host          // the runtime of this folder, which somebody else has opened and closes; nil: it is opened when it is needed
+	// Holding is told that no other process can open the runtime from now on, before it is opened; nil: nobody is.
+	Holding func()
 	// Retrying is told of failures of the machine that are tried again.
 	Retrying func(pipeline string, err error, in time.Duration)
 	// Stopped is told of a pipeline that failed for good while others go on.
@@ -167,7 +169,7 @@ func (p *Project) openHost(ctx context.Context) (*host.Host, error) {
 			memory = engines.DefaultMemory()
 		}
 		debug.SetMemoryLimit(engines.HeapLimit(memory)) // keyed data and rows on their way are in Go's heap
-		h, err := p.newHost(ctx, p.runtimeDir())
+		h, err := p.newHost(ctx, p.runtimeDir(), p.o.Holding)
 		if err != nil {
 			return nil, fmt.Errorf("opening the runtime: %w", err)
 		}
@@ -176,13 +178,13 @@ func (p *Project) openHost(ctx context.Context) (*host.Host, error) {
 	return p.host, nil
 }
 
-func (p *Project) newHost(ctx context.Context, dir string) (*host.Host, error) {
+func (p *Project) newHost(ctx context.Context, dir string, locked func()) (*host.Host, error) {
 	env, err := p.env()
 	if err != nil {
 		return nil, err
 	}
 	return host.Open(ctx, host.Options{DataDir: dir, ProjectDir: env.Dir, Definitions: p.defs, Version: p.o.Version, Memory: p.memory(), Out: env.Out,
-		Store: store.Options{ReadOnly: p.o.Looks}, Retrying: p.o.Retrying, Stopped: p.o.Stopped})
+		Store: store.Options{ReadOnly: p.o.Looks, Locked: locked}, Retrying: p.o.Retrying, Stopped: p.o.Stopped})
 }
 
 // memory is what the runtime block allows, in bytes; 0 when it does not say.

@@ -51,7 +51,7 @@ func (p *Project) scratchSampler() sampler {
 			if err != nil {
 				return bind.Inferred{}, fmt.Errorf("making a temporary folder: %w", err)
 			}
-			h, err := p.newHost(ctx, dir)
+			h, err := p.newHost(ctx, dir, nil)
 			if err != nil {
 				return bind.Inferred{}, errors.Join(err, os.RemoveAll(dir))
 			}
