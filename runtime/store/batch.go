@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // Batch collects the changes of one commit. Later changes win over earlier ones. It
@@ -24,7 +24,7 @@ type tableBatch struct {
 	dropped bool
 	blocks  [][]byte
 	pieces  []piece
-	keys    []hashed // at is the offset of a record in records
+	keys    []byhash.Item // at is the offset of a record in records
 	records []byte
 }
 
@@ -47,8 +47,6 @@ func (s *Store) NewBatch() *Batch {
 	return &Batch{hash: s.options.hash, tables: map[uint64]*tableBatch{}}
 }
 
-func xxh64(key []byte) uint64 { return xxhash.Sum64(key) }
-
 // Put sets the value of a key. An empty value is not an absent one.
 func (b *Batch) Put(table uint64, key, value []byte) {
 	if value == nil {
@@ -68,7 +66,7 @@ func (b *Batch) change(table uint64, key, value []byte) {
 	if n := recordLen(key, value); n > cap(t.records)-len(t.records) {
 		t.records = slices.Grow(t.records, max(n, len(t.records))) // twice as large: append's quarter copies too often
 	}
-	t.keys = append(t.keys, hashed{b.hash(key), len(t.records)})
+	t.keys = append(t.keys, byhash.Item{Hash: b.hash(key), At: len(t.records)})
 	t.records = appendRecord(t.records, key, value)
 }
 

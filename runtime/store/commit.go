@@ -7,17 +7,19 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // prepared is what a commit will change in one table.
 type prepared struct {
 	id      uint64
 	batch   *tableBatch
-	dropped bool     // there is something to be dropped
-	old     *keyed   // present table; nil when there is none
-	next    *keyed   // the table after the commit: old, or a new one
-	items   []hashed // records that change something, in the order of their hashes, each key once
-	keys    int64    // of the table afterwards
+	dropped bool          // there is something to be dropped
+	old     *keyed        // present table; nil when there is none
+	next    *keyed        // the table after the commit: old, or a new one
+	items   []byhash.Item // records that change something, in the order of their hashes, each key once
+	keys    int64         // of the table afterwards
 	bytes   int64
 	gain    growth // the records of keys that it did not have
 }
@@ -108,7 +110,7 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 		p.next = s.newKeyed(id, int64(len(b.keys)), int64(len(b.records)), true)
 		p.next.keys, p.next.bytes = 0, 0
 	}
-	sortHashed(b.keys, make([]hashed, len(b.keys)))
+	byhash.Sort(b.keys, make([]byhash.Item, len(b.keys)))
 	p.items = lastOfEachKey(b)
 	t := p.next
 	t.mu.Lock()
@@ -123,8 +125,8 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 		if n%ahead == 0 {
 			t.warm(p.items[n:])
 		}
-		key, value, length := cutRecord(b.records[h.at:])
-		old := t.value(h.hash, key)
+		key, value, length := cutRecord(b.records[h.At:])
+		old := t.value(h.Hash, key)
 		if old == nil && value == nil || old != nil && value != nil && bytes.Equal(old, value) {
 			continue
 		}
@@ -140,8 +142,8 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 			p.gain.keys++
 			p.gain.bytes += padded(length)
 		}
-		kept = append(kept, hashed{h.hash, len(ordered)})
-		ordered = append(ordered, b.records[h.at:h.at+length]...)
+		kept = append(kept, byhash.Item{Hash: h.Hash, At: len(ordered)})
+		ordered = append(ordered, b.records[h.At:h.At+length]...)
 	}
 	p.items, b.records = kept, ordered
 	return p, nil
@@ -159,7 +161,7 @@ func (t *keyed) value(hash uint64, key []byte) []byte {
 }
 
 // lastOfEachKey drops all but the last change of every key; b.keys is sorted.
-func lastOfEachKey(b *tableBatch) []hashed {
+func lastOfEachKey(b *tableBatch) []byhash.Item {
 	items := b.keys[:0]
 	for i, h := range b.keys {
 		if !overruled(b, b.keys[i+1:], h) {
@@ -170,13 +172,13 @@ func lastOfEachKey(b *tableBatch) []hashed {
 }
 
 // overruled says whether a later change of the same key follows; later is what comes behind h.
-func overruled(b *tableBatch, later []hashed, h hashed) bool {
+func overruled(b *tableBatch, later []byhash.Item, h byhash.Item) bool {
 	for _, l := range later {
-		if l.hash != h.hash {
+		if l.Hash != h.Hash {
 			return false
 		}
-		a, _ := splitRecord(b.records[h.at:])
-		if c, _ := splitRecord(b.records[l.at:]); bytes.Equal(a, c) {
+		a, _ := splitRecord(b.records[h.At:])
+		if c, _ := splitRecord(b.records[l.At:]); bytes.Equal(a, c) {
 			return true
 		}
 	}
@@ -245,8 +247,8 @@ func (s *Store) priors(all []*prepared) ([][]byte, error) {
 		t.mu.Lock()
 		err := t.fill(p.items, p.key)
 		for _, h := range p.items {
-			key := p.key(h.at)
-			before[i] = appendRecord(before[i], key, t.value(h.hash, key))
+			key := p.key(h.At)
+			before[i] = appendRecord(before[i], key, t.value(h.Hash, key))
 		}
 		t.mu.Unlock()
 		if err != nil {

@@ -9,6 +9,8 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // foldJob is the oldest waiting changes, taken together.
@@ -205,21 +207,21 @@ func (s *Store) writeFolds(job *foldJob) ([]string, error) {
 
 // table writes the newest value of every key of one table.
 func (w *foldWriter) table(id uint64, t *foldTable) error {
-	items := make([]hashed, 0, t.n)
+	items := make([]byhash.Item, 0, t.n)
 	for at := 0; at < len(t.records); {
 		key, _, n := cutRecord(t.records[at:])
-		items = append(items, hashed{w.s.options.hash(key), at})
+		items = append(items, byhash.Item{Hash: w.s.options.hash(key), At: at})
 		at += n
 	}
-	sortHashed(items, make([]hashed, len(items)))
+	byhash.Sort(items, make([]byhash.Item, len(items)))
 	for len(items) > 0 {
 		n := 1
-		for n < len(items) && items[n].hash == items[0].hash {
+		for n < len(items) && items[n].Hash == items[0].Hash {
 			n++
 		}
 		for _, h := range newest(t.records, items[:n]) {
-			key, value := splitRecord(t.records[h.at:])
-			if err := w.add(id, h.hash, key, value); err != nil {
+			key, value := splitRecord(t.records[h.At:])
+			if err := w.add(id, h.Hash, key, value); err != nil {
 				return err
 			}
 		}
@@ -229,15 +231,15 @@ func (w *foldWriter) table(id uint64, t *foldTable) error {
 }
 
 // newest reduces changes of equal hash, oldest first, to the last one of every key, in the order of keys.
-func newest(records []byte, same []hashed) []hashed {
+func newest(records []byte, same []byhash.Item) []byhash.Item {
 	if len(same) == 1 {
 		return same
 	}
-	key := func(h hashed) []byte {
-		k, _ := splitRecord(records[h.at:])
+	key := func(h byhash.Item) []byte {
+		k, _ := splitRecord(records[h.At:])
 		return k
 	}
-	slices.SortStableFunc(same, func(a, b hashed) int { return bytes.Compare(key(a), key(b)) })
+	slices.SortStableFunc(same, func(a, b byhash.Item) int { return bytes.Compare(key(a), key(b)) })
 	kept := same[:0]
 	for i, h := range same {
 		if i+1 == len(same) || !bytes.Equal(key(h), key(same[i+1])) {

@@ -36,11 +36,11 @@ func (s *Store) install(p *prepared, before []byte, commit uint64) {
 			if i%ahead == 0 {
 				t.warm(rest[i:n])
 			}
-			key, value := splitRecord(p.batch.records[h.at:])
+			key, value := splitRecord(p.batch.records[h.At:])
 			if len(pins) > 0 {
-				before = rememberNext(q, pins, h.hash, key, before)
+				before = rememberNext(q, pins, h.Hash, key, before)
 			}
-			t.set(q, h.hash, key, value, uint32(commit))
+			t.set(q, h.Hash, key, value, uint32(commit))
 		}
 		t.touch(q)
 		rest = rest[n:]

@@ -5,6 +5,8 @@ import (
 	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // keyed is the keyed data of one table: a directory of partitions by the top bits
@@ -75,11 +77,11 @@ const ahead = 32
 // warm reads what looking up these few keys will read. The reads of different keys do
 // not wait for each other here, so a chain of cache misses per key becomes one for all;
 // in tables larger than the cache this halves the cost of a lookup.
-func (t *keyed) warm(items []hashed) {
+func (t *keyed) warm(items []byhash.Item) {
 	var refs [ahead]uint32
 	var parts [ahead]*partition
 	for j := range items[:min(len(items), ahead)] {
-		hash := items[j].hash
+		hash := items[j].Hash
 		p := t.part(hash)
 		parts[j] = p
 		if len(p.slots) == 0 {
@@ -136,10 +138,10 @@ func (t *keyed) large(p *partition, g growth) bool {
 
 // widen makes room for items, which are in the order of hashes, before they are put: where the first of them belongs. It returns
 // how many of the items that place is for.
-func (t *keyed) widen(items []hashed, all int, g growth) (p *partition, n int) {
+func (t *keyed) widen(items []byhash.Item, all int, g growth) (p *partition, n int) {
 	for {
-		p = t.part(items[0].hash)
-		n = sort.Search(len(items), func(i int) bool { return items[i].hash > p.last() })
+		p = t.part(items[0].Hash)
+		n = sort.Search(len(items), func(i int) bool { return items[i].Hash > p.last() })
 		gain := g.share(n, all)
 		if n < 2 || !t.large(p, gain) {
 			p.expect(gain.keys+gain.keys/8+1, gain.bytes)

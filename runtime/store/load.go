@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // base reads the folded keys of one table; its iterator is made when first needed.
@@ -88,12 +90,12 @@ func present(value []byte) []byte {
 
 // fill makes memory answer for the given keys, which are in the order of their
 // hashes: afterwards a key that is not found is absent. It needs the table's lock.
-func (t *keyed) fill(items []hashed, key func(at int) []byte) error {
+func (t *keyed) fill(items []byhash.Item, key func(at int) []byte) error {
 	b := base{t: t}
 	for len(items) > 0 {
-		p := t.part(items[0].hash)
+		p := t.part(items[0].Hash)
 		n := 1
-		for n < len(items) && items[n].hash <= p.last() {
+		for n < len(items) && items[n].Hash <= p.last() {
 			n++
 		}
 		if !p.whole {
@@ -107,10 +109,10 @@ func (t *keyed) fill(items []hashed, key func(at int) []byte) error {
 	return b.close(nil)
 }
 
-func (t *keyed) fillPart(b *base, p *partition, items []hashed, key func(at int) []byte) error {
+func (t *keyed) fillPart(b *base, p *partition, items []byhash.Item, key func(at int) []byte) error {
 	missing := 0
 	for _, h := range items {
-		if p.find(h.hash, key(h.at)) < 0 {
+		if p.find(h.Hash, key(h.At)) < 0 {
 			missing++
 		}
 	}
@@ -124,15 +126,15 @@ func (t *keyed) fillPart(b *base, p *partition, items []hashed, key func(at int)
 	folded := uint32(t.store.folded.Load())
 	p.expect(missing, 0)
 	for _, h := range items {
-		k := key(h.at)
-		if p.find(h.hash, k) >= 0 {
+		k := key(h.At)
+		if p.find(h.Hash, k) >= 0 {
 			continue
 		}
-		value, err := b.get(h.hash, k)
+		value, err := b.get(h.Hash, k)
 		if err != nil {
 			return fmt.Errorf("reading keyed data: %w", err)
 		}
-		t.set(p, h.hash, k, value, folded)
+		t.set(p, h.Hash, k, value, folded)
 	}
 	return nil
 }

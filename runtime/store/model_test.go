@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"sort"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 	"github.com/stretchr/testify/require"
+
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // model is what a store must hold, in plain maps.
@@ -252,7 +253,7 @@ func TestStoreEqualsMap(t *testing.T) {
 	}{
 		{"many keys", 1000, nil},
 		{"few keys", 20, nil},
-		{"keys whose hashes collide", 200, func(k []byte) uint64 { return xxh64(k) & 3 << 62 }},
+		{"keys whose hashes collide", 200, func(k []byte) uint64 { return byhash.Of(k) & 3 << 62 }},
 		{"all hashes equal", 30, func([]byte) uint64 { return ^uint64(0) }},
 	} {
 		for seed := range uint64(4) {
@@ -329,20 +330,4 @@ func TestScanStopsAtError(t *testing.T) {
 	require.Equal(t, 1, n)
 	v.Close()
 	require.NoError(t, s.Close())
-}
-
-func TestSortHashed(t *testing.T) {
-	r := rand.New(rand.NewPCG(1, 1))
-	for _, n := range []int{0, 1, 47, 48, 49, 1000, 20_000} {
-		for _, mask := range []uint64{^uint64(0), 0xff, 0xff << 56, 0} {
-			items := make([]hashed, n)
-			for i := range items {
-				items[i] = hashed{r.Uint64() & mask, i}
-			}
-			want := append([]hashed{}, items...)
-			sort.SliceStable(want, func(i, j int) bool { return want[i].hash < want[j].hash })
-			sortHashed(items, make([]hashed, n))
-			require.Equal(t, want, items)
-		}
-	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/google/uuid"
+
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // Open opens the store in a directory, or makes one. Errors: ErrInUse, ErrNewer.
@@ -164,18 +166,18 @@ func (s *Store) replay(k, v []byte) error {
 	if c.dropped {
 		t.emptied = commit
 	}
-	var items []hashed
+	var items []byhash.Item
 	for at := 0; at < len(c.records); {
 		key, _, n := cutRecord(c.records[at:])
-		items = append(items, hashed{hash: s.options.hash(key), at: at})
+		items = append(items, byhash.Item{Hash: s.options.hash(key), At: at})
 		at += n
 	}
-	sortHashed(items, make([]hashed, len(items)))
+	byhash.Sort(items, make([]byhash.Item, len(items)))
 	for rest := items; len(rest) > 0; {
 		p, n := t.widen(rest, len(items), growth{len(items), len(c.records)})
 		for _, h := range rest[:n] {
-			key, value, _ := cutRecord(c.records[h.at:])
-			t.set(p, h.hash, key, value, uint32(commit))
+			key, value, _ := cutRecord(c.records[h.At:])
+			t.set(p, h.Hash, key, value, uint32(commit))
 		}
 		t.touch(p)
 		rest = rest[n:]

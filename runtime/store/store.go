@@ -18,6 +18,8 @@ import (
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // ErrInUse is returned by Open when another process, or this one, has the directory open.
@@ -53,7 +55,7 @@ func (o Options) complete() Options {
 		o.MemoryBudget = 1 << 30
 	}
 	if o.hash == nil {
-		o.hash = xxh64
+		o.hash = byhash.Of
 	}
 	if o.partitionKeys == 0 {
 		o.partitionKeys = 64 << 10

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // View is the store as of one commit, while later commits go on. It must be closed
@@ -145,11 +147,11 @@ func (t *Table) Get(keys [][]byte) ([][]byte, error) {
 }
 
 func (t *keyed) get(at *pin, keys, values [][]byte) error {
-	items, scratch := make([]hashed, len(keys)), make([]hashed, len(keys))
+	items, scratch := make([]byhash.Item, len(keys)), make([]byhash.Item, len(keys))
 	for i, key := range keys {
-		items[i] = hashed{t.store.options.hash(key), i}
+		items[i] = byhash.Item{Hash: t.store.options.hash(key), At: i}
 	}
-	sortHashed(items, scratch)
+	byhash.Sort(items, scratch)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if err := t.fill(items, func(i int) []byte { return keys[i] }); err != nil {
@@ -160,20 +162,20 @@ func (t *keyed) get(at *pin, keys, values [][]byte) error {
 		if n%ahead == 0 {
 			t.warm(items[n:])
 		}
-		p := t.part(h.hash)
+		p := t.part(h.Hash)
 		e := &p.entries
 		i := -1
 		if was := p.undoOf(at); was != nil {
-			if i = was.find(h.hash, keys[h.at]); i >= 0 {
+			if i = was.find(h.Hash, keys[h.At]); i >= 0 {
 				e = was
 			}
 		}
 		if i < 0 {
-			i = e.find(h.hash, keys[h.at])
+			i = e.find(h.Hash, keys[h.At])
 		}
 		if i >= 0 {
 			_, value := e.record(&e.slots[i])
-			values[h.at] = c.copy(value)
+			values[h.At] = c.copy(value)
 		}
 	}
 	return nil

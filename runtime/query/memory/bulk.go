@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"slices"
 
-	"github.com/cespare/xxhash/v2"
+	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // Rows are many encoded rows with their keys, all in one buffer.
@@ -88,7 +88,7 @@ func (r *Rows) Split(has map[string][][]byte, many int) (known map[string][][]by
 type place struct{ hash, row uint32 }
 
 // hashOf decides where a key's rows lie in a run. Its values are stored: it must stay as it is.
-func hashOf(key []byte) uint32 { return uint32(xxhash.Sum64(key) >> 32) }
+func hashOf(key []byte) uint32 { return uint32(byhash.Of(key) >> 32) }
 
 // sorted returns the rows in the order of their keys' hashes, rows of one key together and in the order they came.
 func (r *Rows) sorted() []place {

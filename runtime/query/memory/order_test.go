@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/cespare/xxhash/v2"
 	"github.com/stretchr/testify/require"
 
+	"github.com/streamform/streamform/runtime/byhash"
 	"github.com/streamform/streamform/runtime/query/memory"
 )
 
@@ -21,7 +21,7 @@ func TestInOrder(t *testing.T) {
 		seen := map[string]bool{}
 		for i, key := range keys {
 			require.Equal(t, string(key), "key "+string(values[i]))
-			require.True(t, i == 0 || xxhash.Sum64(keys[i-1]) <= xxhash.Sum64(key))
+			require.True(t, i == 0 || byhash.Of(keys[i-1]) <= byhash.Of(key))
 			seen[string(key)] = true
 		}
 		require.Len(t, seen, n)
