@@ -78,14 +78,16 @@ func newBuilder(cfg *lang.Config) *builder {
 	}
 	entries := make([]entry, n)
 	for i, r := range cfg.Resources {
-		entries[i] = entry{r.Addr.String(), r.Addr}
-		if name := strings.ToLower(r.Addr.Name); r.Addr.Block.IsRelation() {
-			b.relations[name] = r
+		entries[i] = entry{r.Addr.Whole().String(), r.Addr}
+		if r.Addr.Block.IsRelation() {
+			b.relations[strings.ToLower(r.Addr.Relation())] = r
 		} else {
-			b.others[name] = r.Addr
+			b.others[strings.ToLower(r.Addr.Name)] = r.Addr
 		}
 	}
-	slices.SortFunc(entries, func(x, y entry) int { return cmp.Compare(x.text, y.text) })
+	slices.SortFunc(entries, func(x, y entry) int {
+		return cmp.Or(cmp.Compare(x.text, y.text), x.addr.Key.Compare(y.addr.Key))
+	})
 	for i, e := range entries {
 		b.g.resources[i], b.g.index[e.addr] = e.addr, i
 	}
@@ -150,9 +152,9 @@ func (b *builder) resolve(n Name) (to addr.Resource, side, why string) {
 			return r.Addr, s, ""
 		}
 	}
-	why = fmt.Sprintf("The %s %q has no side relation %q.", r.Addr.Block, r.Addr.Name, n.Relation)
+	why = fmt.Sprintf("The %s %q has no side relation %q.", r.Addr.Block, r.Addr.Relation(), n.Relation)
 	if near := schema.Nearest(n.Relation, r.Kind.Sides); near != "" {
-		why += fmt.Sprintf(" Did you mean %q?", r.Addr.Name+"."+near)
+		why += fmt.Sprintf(" Did you mean %q?", r.Addr.Relation()+"."+near)
 	}
 	return to, "", why
 }
@@ -163,8 +165,16 @@ func (b *builder) unknown(name string) string {
 	}
 	why := fmt.Sprintf("There is no source, stream or view named %q.", name)
 	candidates := make([]string, 0, len(b.relations))
+	var many []addr.Resource
 	for _, r := range b.relations {
-		candidates = append(candidates, r.Addr.Name)
+		candidates = append(candidates, r.Addr.Relation())
+		if r.Addr.Key != (addr.Key{}) && strings.EqualFold(r.Addr.Name, name) {
+			many = append(many, r.Addr)
+		}
+	}
+	if len(many) > 0 {
+		first := slices.MinFunc(many, addr.Resource.Compare)
+		return fmt.Sprintf("%s has more than one instance, so SQL reads each by a name of its own: %s is %s, which can also be written ${%s}.", first.Whole(), first, first.SQL(), first)
 	}
 	slices.Sort(candidates)
 	if near := schema.Nearest(name, candidates); near != "" {

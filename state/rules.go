@@ -107,12 +107,13 @@ func (d *Document) Resource(a addr.Resource) *Resource {
 	return nil
 }
 
-// NewID is an ID for a resource that is not recorded yet, given those that are taken: its address, with a number where an
-// earlier resource of that address, since moved, has it.
+// NewID is an ID for a resource that is not recorded yet, given those that are taken: its address, the key of an instance as in
+// the name that SQL reads, with a number where an earlier resource of that address, since moved, has it.
 func NewID(a addr.Resource, taken func(id string) bool) string {
-	id := a.String()
+	base := a.Kind() + "." + a.Relation()
+	id := base
 	for n := 2; taken(id); n++ {
-		id = fmt.Sprintf("%s#%d", a, n)
+		id = fmt.Sprintf("%s#%d", base, n)
 	}
 	return id
 }

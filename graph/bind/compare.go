@@ -99,7 +99,7 @@ func (b *binder) nameRecords() {
 			a = former
 		}
 		if a.Block.IsRelation() {
-			b.byName[strings.ToLower(a.Name)] = r
+			b.byName[strings.ToLower(a.Relation())] = r
 		}
 	}
 }

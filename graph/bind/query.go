@@ -128,11 +128,11 @@ type source struct {
 // relationOf is what is read of a relation: itself, or one of its side relations.
 func relationOf(a addr.Resource, side string, from source) (Relation, bool) {
 	if side == "" {
-		return Relation{Name: a.Name, Columns: from.Columns, AppendOnly: from.AppendOnly, Key: from.Key, Identity: from.id,
+		return Relation{Name: a.Relation(), Columns: from.Columns, AppendOnly: from.AppendOnly, Key: from.Key, Identity: from.id,
 			Held: a.Block == addr.View && from.applied}, true
 	}
 	columns, ok := from.Sides[side]
-	return Relation{Name: a.Name + "." + side, Columns: columns, AppendOnly: true, Identity: from.id + "." + side}, ok
+	return Relation{Name: a.Relation() + "." + side, Columns: columns, AppendOnly: true, Identity: from.id + "." + side}, ok
 }
 
 // sink has a sink checked against the relation it delivers.

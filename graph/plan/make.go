@@ -197,7 +197,7 @@ func (m *maker) assignPipelines() {
 	}
 	fresh := func(first addr.Resource) string {
 		sum := sha256.Sum256(fmt.Appendf(nil, "%s %d %s", m.lineage, m.serial(), first))
-		return first.Name + "-" + hex.EncodeToString(sum[:4])
+		return first.Relation() + "-" + hex.EncodeToString(sum[:4])
 	}
 	for _, p := range m.in.Graph.Pipelines(recorded, fresh) {
 		for _, a := range p.Members {

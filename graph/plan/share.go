@@ -101,6 +101,6 @@ func (m *maker) read(a addr.Resource) []addr.Resource {
 		return inputs
 	}
 	return slices.DeleteFunc(slices.Clone(inputs), func(in addr.Resource) bool {
-		return graph.Carries(in) && !slices.Contains(s.Reads, strings.ToLower(in.Name))
+		return graph.Carries(in) && !slices.Contains(s.Reads, strings.ToLower(in.Relation()))
 	})
 }

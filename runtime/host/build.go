@@ -219,7 +219,7 @@ func (b *builder) isHeld(a address) bool {
 
 // reads reports whether the newest generation of a reads in to be computed; the network knows the live one's inputs, too.
 func (b *builder) reads(a, in address) bool {
-	if needs, shares := b.needs[a]; shares && !needs[strings.ToLower(in.Name)] {
+	if needs, shares := b.needs[a]; shares && !needs[strings.ToLower(in.Relation())] {
 		return false
 	}
 	all, err := inputs(b.network, a, b.newest(b.workshop.record(a)))

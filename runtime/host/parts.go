@@ -73,7 +73,7 @@ func (w *workshop) sink(ctx context.Context, a addr.Resource, of opening.World) 
 	if err != nil {
 		return s, fmt.Errorf("reading %s: %w", a, err)
 	}
-	s.From = from.Name
+	s.From = from.Relation()
 	if in := w.record(from); in != nil && of(in) != nil && of(in).Relation != nil {
 		s.Columns, s.Key, s.AppendOnly = of(in).Relation.Columns, of(in).Relation.Key, of(in).Relation.AppendOnly
 	}

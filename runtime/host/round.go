@@ -264,7 +264,7 @@ func (s *spread) receives(ctx context.Context, a, in address) (bool, error) {
 		}
 		s.used[a] = program.Used
 	}
-	used, some := s.used[a][strings.ToLower(in.Name)]
+	used, some := s.used[a][strings.ToLower(in.Relation())]
 	if !some {
 		return slices.Equal(was.Columns, is.Columns), nil
 	}

@@ -37,7 +37,7 @@ func (j *Job) Carry(ctx context.Context, c Carry) error {
 	s := section{views: c.Views, seeds: map[string]Carried{}}
 	for _, r := range c.Relations {
 		s.relations = append(s.relations, r.Relation)
-		s.seeds[r.Addr.Name] = r
+		s.seeds[r.Addr.Relation()] = r
 	}
 	return j.persist(ctx, func(ctx context.Context) error {
 		o, err := j.compute(ctx, s)
@@ -49,7 +49,7 @@ func (j *Job) Carry(ctx context.Context, c Carry) error {
 		}
 		done := CarryProgress{Taken: map[addr.Resource]evolve.Taken{}, Views: o.viewRows()}
 		for _, r := range c.Relations {
-			if t := o.result.Taken[r.Addr.Name]; t != nil {
+			if t := o.result.Taken[r.Addr.Relation()]; t != nil {
 				done.Taken[r.Addr] = *t
 			}
 		}
@@ -69,7 +69,7 @@ func (j *Job) countKept(o *outcome, all []Carried) error {
 		if err != nil {
 			return err
 		}
-		o.result.Relations[r.Addr.Name] = batch.Counts{Inserted: c.Inserted - c.Deleted}
+		o.result.Relations[r.Addr.Relation()] = batch.Counts{Inserted: c.Inserted - c.Deleted}
 	}
 	return nil
 }
@@ -78,7 +78,7 @@ func (j *Job) countKept(o *outcome, all []Carried) error {
 func (o *outcome) viewRows() map[addr.Resource]int64 {
 	out := map[addr.Resource]int64{}
 	for _, v := range o.views {
-		out[v.Addr] = o.result.Relations[v.Addr.Name].Inserted
+		out[v.Addr] = o.result.Relations[v.Addr.Relation()].Inserted
 	}
 	return out
 }

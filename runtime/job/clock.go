@@ -72,7 +72,7 @@ func (j *Job) awake(next, began time.Time) time.Time {
 func (o *outcome) writeClocks(b *store.Batch) (map[string]clockRecord, error) {
 	clocks := map[string]clockRecord{}
 	for _, r := range o.relations {
-		due, ok := o.result.Due[r.Addr.Name]
+		due, ok := o.result.Due[r.Addr.Relation()]
 		if !r.Program.Temporal || o.forget {
 			continue
 		}

@@ -109,7 +109,7 @@ func (j *Job) exchange(ctx context.Context, c CutOver) (*outcome, error) {
 func (j *Job) handOver(ctx context.Context, o *outcome, h Handover) (rows int64, err error) {
 	view := j.Store.View()
 	defer view.Close()
-	held := query.Held{Relation: h.Relation.Addr.Name, Program: h.Relation.Program, Memory: memory(view, h.Relation, false)}
+	held := query.Held{Relation: h.Relation.Addr.Relation(), Program: h.Relation.Program, Memory: memory(view, h.Relation, false)}
 	err = j.Engine.Load(ctx, held, func(ctx context.Context, change batch.Change, counts batch.Counts, st *query.Stager) error {
 		rows = counts.Inserted
 		for _, s := range h.Sinks {

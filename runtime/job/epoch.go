@@ -30,8 +30,9 @@ type section struct {
 type outcome struct {
 	section
 	epoch   int64
-	clock   int64 // see Work.Now
-	tick    bool  // nothing was read: the clock alone changes rows
+	clock   int64  // see Work.Now
+	seen    uint64 // the commit it was computed upon
+	tick    bool   // nothing was read: the clock alone changes rows
 	begun   time.Time
 	result  *query.Result
 	parcels []parcel // in the order they are to be delivered
@@ -62,7 +63,7 @@ func (j *Job) compute(ctx context.Context, s section) (*outcome, error) {
 func (o *outcome) countParcels() {
 	counts := map[string]batch.Counts{}
 	for i, in := range o.intakes {
-		counts[in.reader.Addr.Name] = batch.Counts{Inserted: o.result.Inputs[i].Rows}
+		counts[in.reader.Addr.Relation()] = batch.Counts{Inserted: o.result.Inputs[i].Rows}
 	}
 	for name, n := range o.result.Relations {
 		counts[name] = n
@@ -78,28 +79,29 @@ func (o *outcome) countParcels() {
 func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 	view := j.Store.View()
 	defer view.Close()
+	o.seen = view.Commit()
 	o.parcels = nil
 	work := j.work(o, careful)
 	for _, in := range o.intakes {
-		input := query.Input{Relation: in.reader.Addr.Name, Scan: in.reader.Scan, Again: in.replay, Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Name)}
+		input := query.Input{Relation: in.reader.Addr.Relation(), Scan: in.reader.Scan, Again: in.replay, Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Relation())}
 		for _, r := range in.records {
 			input.Files = append(input.Files, r.File())
 		}
 		work.Inputs = append(work.Inputs, input)
 	}
 	for _, v := range o.views {
-		work.Steps = append(work.Steps, query.Step{Relation: v.Addr.Name, Program: v.Program, Memory: memory(view, v, false), Whole: true})
+		work.Steps = append(work.Steps, query.Step{Relation: v.Addr.Relation(), Program: v.Program, Memory: memory(view, v, false), Whole: true})
 	}
 	for _, x := range o.exchanged {
-		former := query.Held{Relation: x.Former.Addr.Name, Program: x.Former.Program, Memory: memory(view, x.Former, false)}
-		work.Steps = append(work.Steps, query.Step{Relation: x.Addr.Name, Program: x.Program, Memory: memory(view, x.Relation, false),
-			Former: &former, Wide: x.Wide, Deliver: j.deliverer(o, x.Addr.Name)})
+		former := query.Held{Relation: x.Former.Addr.Relation(), Program: x.Former.Program, Memory: memory(view, x.Former, false)}
+		work.Steps = append(work.Steps, query.Step{Relation: x.Addr.Relation(), Program: x.Program, Memory: memory(view, x.Relation, false),
+			Former: &former, Wide: x.Wide, Deliver: j.deliverer(o, x.Addr.Relation())})
 	}
 	several := o.several()
 	for _, r := range o.relations {
-		step := query.Step{Relation: r.Addr.Name, Program: r.Program, Memory: memory(view, r, o.forget), Deliver: j.deliverer(o, r.Addr.Name),
-			Shared: several[r.Addr.Name]}
-		if from, ok := o.seeds[r.Addr.Name]; ok {
+		step := query.Step{Relation: r.Addr.Relation(), Program: r.Program, Memory: memory(view, r, o.forget), Deliver: j.deliverer(o, r.Addr.Relation()),
+			Shared: several[r.Addr.Relation()]}
+		if from, ok := o.seeds[r.Addr.Relation()]; ok {
 			j.seed(&step, from, view)
 		}
 		if len(r.Shared) > 0 {
@@ -125,7 +127,12 @@ func memory(v *store.View, r Relation, forget bool) func(string) query.Memory {
 // nothing is the memory of an operator that starts empty.
 type nothing struct{}
 
-func (nothing) Get(keys [][]byte) ([][]byte, error)      { return make([][]byte, len(keys)), nil }
+func (nothing) Read(n int, _ func(int) []byte, fn func(int, []byte)) error {
+	for i := range n {
+		fn(i, nil)
+	}
+	return nil
+}
 func (nothing) Scan(func(key, value []byte) error) error { return nil }
 func (nothing) Blocks(func(block []byte) error) error    { return nil }
 func (nothing) Pieces(names [][]byte) ([][]byte, error)  { return make([][]byte, len(names)), nil }
@@ -254,18 +261,21 @@ func (j *Job) paced(o *outcome) Pace {
 
 func (o *outcome) remember(b *store.Batch) error {
 	for _, r := range o.relations {
-		for _, m := range o.result.Remember[r.Addr.Name] {
+		for _, m := range o.result.Remember[r.Addr.Relation()] {
 			table, ok := r.Tables[m.Operator]
 			if !ok {
 				return fmt.Errorf("%s has no table for what its operator %s remembers", r.Addr, m.Operator)
 			}
-			for i, key := range m.Keys {
-				if m.Values[i] == nil {
+			m.Each(func(key, value []byte, was int) {
+				switch {
+				case was != query.Unknown:
+					b.Replace(table, key, value, store.Former{Commit: o.seen, Bytes: was})
+				case value == nil:
 					b.Delete(table, key)
-				} else {
-					b.Put(table, key, m.Values[i])
+				default:
+					b.Put(table, key, value)
 				}
-			}
+			})
 			for _, block := range m.Blocks {
 				b.AppendBlock(table, block)
 			}
@@ -280,7 +290,7 @@ func (o *outcome) remember(b *store.Batch) error {
 func (j *Job) count(o *outcome) map[string]Counters {
 	sums := map[string]Counters{}
 	for _, r := range o.relations {
-		n, had := o.result.Relations[r.Addr.Name], j.counters[r.ID]
+		n, had := o.result.Relations[r.Addr.Relation()], j.counters[r.ID]
 		if first := r.Program.Initial && had.Epochs == 0; r.ID != "" && (first || n != (batch.Counts{})) {
 			sums[r.ID] = had.plus(n)
 		}

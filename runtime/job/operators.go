@@ -44,7 +44,7 @@ func (j *Job) addOperators(p *Progress, o *outcome) {
 				s.NumRowsTotal = c.Inserted - c.Deleted
 			}
 			for _, m := range p.Operators {
-				if m.Relation == r.Addr.Name && m.Operator == op.ID {
+				if m.Relation == r.Addr.Relation() && m.Operator == op.ID {
 					s.measure(m)
 				}
 			}

@@ -184,7 +184,7 @@ func (j *Job) addRelations(p *Progress, o *outcome) {
 		p.Streamform.Relations = append(p.Streamform.Relations, RelationDetail{Address: in.reader.Addr.String(), RowsRead: &read, RowsOut: got.Rows, Malformed: got.Malformed})
 	}
 	for _, r := range o.relations {
-		n := o.result.Relations[r.Addr.Name]
+		n := o.result.Relations[r.Addr.Relation()]
 		p.Streamform.Relations = append(p.Streamform.Relations, RelationDetail{Address: r.Addr.String(), RowsOut: n.Inserted, RowsRemoved: n.Deleted})
 	}
 }

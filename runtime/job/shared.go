@@ -22,10 +22,10 @@ func (s section) several() map[string]map[string]uint64 {
 			if holders[table] < 2 {
 				continue
 			}
-			if out[r.Addr.Name] == nil {
-				out[r.Addr.Name] = map[string]uint64{}
+			if out[r.Addr.Relation()] == nil {
+				out[r.Addr.Relation()] = map[string]uint64{}
 			}
-			out[r.Addr.Name][operator] = table
+			out[r.Addr.Relation()][operator] = table
 		}
 	}
 	return out

@@ -108,7 +108,7 @@ func (r *Runtime) Relation(ctx context.Context, address, sql string) (batch.Sche
 		return nil, fmt.Errorf("compiling %s: %w", address, err)
 	}
 	res.Relation = &host.Relation{Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Reads: p.Reads, Identity: p.Identity}
-	r.know(query.Relation{Name: res.Addr.Name, Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Identity: p.Identity})
+	r.know(query.Relation{Name: res.Addr.Relation(), Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Identity: p.Identity})
 	return p.Columns, r.host.Put(ctx, res)
 }
 
@@ -127,7 +127,7 @@ func (r *Runtime) Delete(ctx context.Context, address string) error {
 	if err != nil {
 		return err
 	}
-	r.forget(a.Name)
+	r.forget(a.Relation())
 	return r.host.Delete(ctx, a)
 }
 

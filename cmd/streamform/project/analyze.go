@@ -72,9 +72,9 @@ func (a *Analysis) of(relation, operator string) *Measurement {
 
 // measure adds what was measured.
 func (e *Explanation) measure(a *Analysis) {
-	e.Measured = a.of(e.Address.Name, query.ScanID)
+	e.Measured = a.of(e.Address.Relation(), query.ScanID)
 	for i, o := range e.Operators {
-		e.Operators[i].Measured = a.of(e.Address.Name, o.ID)
+		e.Operators[i].Measured = a.of(e.Address.Relation(), o.ID)
 	}
 }
 

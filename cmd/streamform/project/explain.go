@@ -172,13 +172,13 @@ func (e *Explanation) remember(a addr.Resource, held host.Remembered) {
 
 // filesRead is which columns of a source's files are read: those that some reader needs; all for a sink.
 func (b bound) filesRead(a addr.Resource, columns batch.Schema) ExplainedScan {
-	out := ExplainedScan{Relation: a.Name, AppendOnly: true, Columns: []string{}, Of: len(columns)}
+	out := ExplainedScan{Relation: a.Relation(), AppendOnly: true, Columns: []string{}, Of: len(columns)}
 	used, all := map[string]bool{}, false
 	for _, reader := range b.graph.Readers(a) {
 		all = all || reader.Block == addr.Sink
 		if program := b.programs[reader]; program != nil {
 			for _, s := range program.Scans() {
-				if strings.EqualFold(s.Relation, a.Name) {
+				if strings.EqualFold(s.Relation, a.Relation()) {
 					for _, c := range s.Columns {
 						used[c] = true
 					}

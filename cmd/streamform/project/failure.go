@@ -132,7 +132,7 @@ func named(cfg *lang.Config, name string) *lang.Resource {
 	bare, _, _ := strings.Cut(name, ".")
 	for i := range cfg.Resources {
 		r := &cfg.Resources[i]
-		if r.Addr.String() == name || r.Addr.Block.IsRelation() && strings.EqualFold(r.Addr.Name, bare) {
+		if r.Addr.String() == name || r.Addr.Block.IsRelation() && strings.EqualFold(r.Addr.Relation(), bare) {
 			return r
 		}
 	}

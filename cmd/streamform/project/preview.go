@@ -46,7 +46,7 @@ func (p *Project) Preview(ctx context.Context, made *plan.Plan, r PreviewRequest
 		scene *scene
 		rows  *preview.Rows
 	}{{before, &was}, {after, &is}} {
-		if side.scene.resources[strings.ToLower(a.Name)] == nil {
+		if side.scene.resources[strings.ToLower(a.Relation())] == nil {
 			continue // it is new, or goes
 		}
 		ds, err := s.run(ctx, side.scene, a, side.rows)
@@ -80,7 +80,7 @@ func newScene(made *plan.Plan, of func(plan.Change) *state.Resource) *scene {
 	s := &scene{resources: map[string]*state.Resource{}, done: map[string]bool{}}
 	for _, c := range made.Changes {
 		if r := of(c); r != nil && r.Addr.Block.IsRelation() && r.Relation != nil {
-			s.resources[strings.ToLower(r.Addr.Name)] = r
+			s.resources[strings.ToLower(r.Addr.Relation())] = r
 		}
 	}
 	return s
@@ -118,9 +118,9 @@ func (s *scene) add(name string) string {
 			return why
 		}
 		in := s.resources[strings.ToLower(read)]
-		q.Relations = append(q.Relations, query.Relation{Name: in.Addr.Name, Columns: in.Relation.Columns, AppendOnly: in.Relation.AppendOnly, Key: in.Relation.Key, Identity: in.Addr.String()})
+		q.Relations = append(q.Relations, query.Relation{Name: in.Addr.Relation(), Columns: in.Relation.Columns, AppendOnly: in.Relation.AppendOnly, Key: in.Relation.Key, Identity: in.Addr.String()})
 	}
-	s.queries = append(s.queries, host.Rehearsed{Relation: r.Addr.Name, Query: q})
+	s.queries = append(s.queries, host.Rehearsed{Relation: r.Addr.Relation(), Query: q})
 	return ""
 }
 
@@ -133,10 +133,10 @@ type stage struct {
 }
 
 func (s *stage) run(ctx context.Context, sc *scene, a addr.Resource, rows *preview.Rows) (diag.Diagnostics, error) {
-	if why := sc.add(a.Name); why != "" {
+	if why := sc.add(a.Relation()); why != "" {
 		return diag.Diagnostics{at(s.project.config, a.String(), "This cannot be previewed", fmt.Sprintf("%s cannot be run over a sample: %s.", a, why))}, nil
 	}
-	r := host.Rehearsal{SQL: fmt.Sprintf("SELECT * FROM %q LIMIT %d", a.Name, preview.MaxRows+1), Sources: sc.sources, Queries: sc.queries, Files: map[addr.Resource][]batch.File{}}
+	r := host.Rehearsal{SQL: fmt.Sprintf("SELECT * FROM %q LIMIT %d", a.Relation(), preview.MaxRows+1), Sources: sc.sources, Queries: sc.queries, Files: map[addr.Resource][]batch.File{}}
 	for _, source := range sc.sources {
 		p, err := s.portion(ctx, source)
 		if err != nil {

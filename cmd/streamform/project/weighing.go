@@ -52,4 +52,4 @@ func (p *Project) weigh(ctx context.Context, in plan.Input, needs map[addr.Resou
 	return nil
 }
 
-func leaf(a addr.Resource) string { return strings.ToLower(a.Name) }
+func leaf(a addr.Resource) string { return strings.ToLower(a.Relation()) }

@@ -17,9 +17,9 @@ func ExplainedDOT(w io.Writer, relations []project.Explanation) error {
 	b.WriteString("digraph {\n  rankdir = \"LR\";\n  node [shape = \"box\"];\n")
 	d := &dotWriter{Builder: &b, ends: map[string]string{}}
 	for _, e := range relations {
-		d.ends[strings.ToLower(e.Address.Name)] = e.Address.String()
+		d.ends[strings.ToLower(e.Address.Relation())] = e.Address.String()
 		if len(e.Operators) > 0 {
-			d.ends[strings.ToLower(e.Address.Name)] = e.Address.String() + "/" + compile.ResultID
+			d.ends[strings.ToLower(e.Address.Relation())] = e.Address.String() + "/" + compile.ResultID
 		}
 	}
 	for i, e := range relations {

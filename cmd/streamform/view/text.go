@@ -91,7 +91,7 @@ func (t *Text) summary(r *apply.Result) {
 	for _, s := range r.Summary.Sources {
 		text := fmt.Sprintf("read %s, %s, %s", Things(s.Files, "file"), Things(s.Rows, "row"), Bytes(s.Bytes))
 		if s.Malformed > 0 {
-			text += fmt.Sprintf("; %s malformed, see: SELECT * FROM %s.malformed", Things(s.Malformed, "record"), s.Addr.Name)
+			text += fmt.Sprintf("; %s malformed, see: SELECT * FROM %s.malformed", Things(s.Malformed, "record"), s.Addr.Relation())
 		}
 		lines = append(lines, [2]string{s.Addr.String(), text})
 	}

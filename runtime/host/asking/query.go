@@ -118,7 +118,7 @@ func (q *reader) unknown(bare, side string) *query.Error {
 	if _, ok := g.Sides[side]; ok || side == "" || side == "files" && a.Block == addr.Source {
 		return nil
 	}
-	return &query.Error{Summary: "Unknown relation", Detail: fmt.Sprintf("The %s %q has no side relation %q.", a.Block, a.Name, side)}
+	return &query.Error{Summary: "Unknown relation", Detail: fmt.Sprintf("The %s %q has no side relation %q.", a.Block, a.Relation(), side)}
 }
 
 // add adds a relation, and of a stream what it reads.
@@ -135,7 +135,7 @@ func (q *reader) add(ctx context.Context, bare, side string) error {
 		return q.addLedger(a, g)
 	case side != "":
 		if table, ok := g.Sides[side]; ok {
-			q.reading.Sides = append(q.reading.Sides, query.SideRows{Relation: a.Name + "." + side, Memory: q.view.Table(table)})
+			q.reading.Sides = append(q.reading.Sides, query.SideRows{Relation: a.Relation() + "." + side, Memory: q.view.Table(table)})
 		}
 		return nil
 	case a.Block == addr.Source:
@@ -145,7 +145,7 @@ func (q *reader) add(ctx context.Context, bare, side string) error {
 	if err != nil {
 		return err
 	}
-	held := query.Held{Relation: a.Name, Program: program, Memory: func(operator string) query.Memory { return q.view.Table(g.Tables[operator]) }}
+	held := query.Held{Relation: a.Relation(), Program: program, Memory: func(operator string) query.Memory { return q.view.Table(g.Tables[operator]) }}
 	if q.network.Record(a).Holds() {
 		q.reading.Views = append(q.reading.Views, held)
 		return nil
@@ -176,7 +176,7 @@ func (q *reader) former(ctx context.Context, a addr.Resource, g *catalog.Generat
 		f := query.Former{Program: program, Until: map[string]int64{}}
 		for _, in := range q.network.ByName {
 			if r := q.network.Record(in); in.Block == addr.Source && r.Live != nil {
-				f.Until[in.Name] = b.Read[r.Live.ID]
+				f.Until[in.Relation()] = b.Read[r.Live.ID]
 			}
 		}
 		out = append(out, f)
@@ -191,7 +191,7 @@ func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *catalog.Gener
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	q.dirs = append(q.dirs, opening.Dirs(s)...)
-	f := query.FileRows{Relation: a.Name, Scan: opening.Scan(g, s)}
+	f := query.FileRows{Relation: a.Relation(), Scan: opening.Scan(g, s)}
 	err = job.Records(q.view, g.ID, func(r job.Record) error {
 		if r.Status != connector.Read {
 			return nil
@@ -225,7 +225,7 @@ func present(a addr.Resource, path string, err error) error {
 
 // addLedger adds <source>.files.
 func (q *reader) addLedger(a addr.Resource, g *catalog.Generation) error {
-	t := query.TableRows{Relation: a.Name + ".files", Columns: ledgerColumns()}
+	t := query.TableRows{Relation: a.Relation() + ".files", Columns: ledgerColumns()}
 	err := job.Records(q.view, g.ID, func(r job.Record) error {
 		t.Rows = append(t.Rows, ledgerRow(r))
 		return nil

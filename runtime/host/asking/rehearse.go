@@ -118,5 +118,5 @@ func (k *Asker) rehearsedSource(ctx context.Context, s catalog.Resource, files [
 		return rows, nil, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	return query.FileRows{Relation: s.Addr.Name, Scan: opening.Scan(g, opened), Files: files}, opening.Dirs(opened), nil
+	return query.FileRows{Relation: s.Addr.Relation(), Scan: opening.Scan(g, opened), Files: files}, opening.Dirs(opened), nil
 }

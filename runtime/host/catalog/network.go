@@ -27,7 +27,7 @@ func (c *Catalog) Network() (*Network, error) {
 	for a := range c.Records {
 		n.all = append(n.all, a)
 		if a.Block.IsRelation() {
-			n.ByName[strings.ToLower(a.Name)] = a
+			n.ByName[strings.ToLower(a.Relation())] = a
 		}
 	}
 	slices.SortFunc(n.all, addr.Resource.Compare)
@@ -57,7 +57,7 @@ func (g *Generation) Reads(a addr.Resource) ([]string, error) {
 		return nil, nil
 	case a.Block == addr.Sink:
 		from, err := g.From()
-		return []string{from.Name}, err
+		return []string{from.Relation()}, err
 	case g.Relation == nil:
 		return nil, nil
 	}

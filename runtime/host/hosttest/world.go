@@ -144,8 +144,8 @@ func (w *World) sourceRelation(a addr.Resource, value json.RawMessage) *host.Rel
 	require.NoError(w.T, err)
 	r := &host.Relation{Columns: scan.Columns(sample.Scan), AppendOnly: true, Identity: a.String(), ID: a.String(),
 		Sides: map[string]batch.Schema{"malformed": query.SideColumns("malformed"), "rescued": query.SideColumns("rescued")}}
-	w.know(query.Relation{Name: a.Name, Columns: r.Columns, AppendOnly: true, Identity: r.Identity})
-	w.know(query.Relation{Name: a.Name + ".malformed", Columns: r.Sides["malformed"], AppendOnly: true, Identity: r.Identity + ".malformed"})
+	w.know(query.Relation{Name: a.Relation(), Columns: r.Columns, AppendOnly: true, Identity: r.Identity})
+	w.know(query.Relation{Name: a.Relation() + ".malformed", Columns: r.Sides["malformed"], AppendOnly: true, Identity: r.Identity + ".malformed"})
 	return r
 }
 
@@ -153,7 +153,7 @@ func (w *World) compiled(a addr.Resource, sql string) *host.Relation {
 	w.T.Helper()
 	p, err := w.compiler.Compile(w.T.Context(), query.Query{SQL: sql, Relations: w.relations, Stream: a.Block == addr.Stream})
 	require.NoError(w.T, err)
-	w.know(query.Relation{Name: a.Name, Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Identity: a.String()})
+	w.know(query.Relation{Name: a.Relation(), Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Identity: a.String()})
 	w.Programs[a] = p
 	return &host.Relation{Columns: p.Columns, AppendOnly: p.AppendOnly, Key: p.Key, Reads: p.Reads, Identity: p.Identity, ID: a.String()}
 }

@@ -26,7 +26,7 @@ func (l *Looker) Weigh(_ context.Context, all map[addr.Resource][]evolve.Need) (
 	views := map[string]*catalog.Record{}
 	for a, r := range c.Records {
 		if r.Holds() {
-			views[strings.ToLower(a.Name)] = r
+			views[strings.ToLower(a.Relation())] = r
 		}
 	}
 	out := map[addr.Resource]int64{}

@@ -180,7 +180,7 @@ func Asked(n *catalog.Network, a addr.Resource, of World) (query.Query, error) {
 		if !ok || of(n.Record(in)) == nil {
 			return q, fmt.Errorf("compiling %s: the runtime has no relation %s", a, bare)
 		}
-		q.Relations = append(q.Relations, readable(in.Name, side, of(n.Record(in)).Relation))
+		q.Relations = append(q.Relations, readable(in.Relation(), side, of(n.Record(in)).Relation))
 	}
 	return q, nil
 }

@@ -168,7 +168,7 @@ func (w *work) sink(ctx context.Context, a addr.Resource, g *catalog.Generation)
 		return err
 	}
 	w.closers = append(w.closers, to.Close)
-	w.sinks = append(w.sinks, job.Sink{Addr: a, ID: g.ID, Life: r.Life, Origin: r.Name(), Generation: g.Number, From: w.at.Name, Columns: of.Columns, AppendOnly: of.AppendOnly, To: to})
+	w.sinks = append(w.sinks, job.Sink{Addr: a, ID: g.ID, Life: r.Life, Origin: r.Name(), Generation: g.Number, From: w.at.Relation(), Columns: of.Columns, AppendOnly: of.AppendOnly, To: to})
 	return nil
 }
 
