@@ -14,6 +14,7 @@ import (
 	"github.com/streamform/streamform/graph/apply"
 	"github.com/streamform/streamform/graph/bind"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/ignoring"
 	"github.com/streamform/streamform/graph/plan/moving"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
@@ -76,7 +77,7 @@ func (w *World) Plan(o Options) (*plan.Plan, diag.Diagnostics) {
 	require.NoError(w.T, err)
 	d, moves, more := moving.Apply(cfg, d)
 	ds = append(ds, more...)
-	cfg = plan.Ignore(cfg, d)
+	cfg = ignoring.Apply(cfg, d)
 	g, more := graph.Build(cfg, Analyze)
 	if ds = append(ds, more...); ds.Failed() {
 		return nil, ds

@@ -59,9 +59,15 @@ type Rate struct {
 // Reading is the part of a source that a change reads.
 type Reading struct {
 	Source addr.Resource `json:"source"`
-	From   string        `json:"from"` // "start"
+	From   string        `json:"from"` // FromStart or FromStop
 	Extent
 }
+
+// Positions that a source is read from.
+const (
+	FromStart = "start"
+	FromStop  = "stop" // where an apply that did not end has come to
+)
 
 // seconds estimates how long reading an extent takes at a rate; 0 when unknown.
 func (r Rate) seconds(e Extent) float64 {

@@ -42,6 +42,15 @@ func (e Extent) Plus(o Extent) Extent {
 	return sum
 }
 
+// Minus is what is left of an extent without a part of it; rows where both know theirs.
+func (e Extent) Minus(part Extent) Extent {
+	left := Extent{Files: max(0, e.Files-part.Files), Bytes: max(0, e.Bytes-part.Bytes)}
+	if e.Rows > 0 && (part.Rows > 0 || part == Extent{}) {
+		left.Rows = max(0, e.Rows-part.Rows)
+	}
+	return left
+}
+
 // Facts are what the runtime says about itself.
 type Facts struct {
 	RuntimeID string
@@ -62,8 +71,16 @@ type Facts struct {
 	Delivered map[addr.Resource]int64
 	// Lost says of which sources something that was read cannot be read again.
 	Lost map[addr.Resource]Loss
+	// Begun says of the newest generation of what relations and sinks the runtime has how much of each source it was computed from.
+	Begun map[addr.Resource]Begun
 	// Rates are those of past epochs, of sources (how fast they were read) and of relations.
 	Rates map[addr.Resource]Rate
+}
+
+// Begun is how far a generation has come.
+type Begun struct {
+	Generation int64
+	Read       map[addr.Resource]Extent // by source
 }
 
 // still reports that the plan makes nothing: everything goes, or only the record is looked at.
@@ -208,6 +225,7 @@ func (m *maker) assignPipelines() {
 
 // finish puts the plan together.
 func (m *maker) finish(drifts []Drift) *Plan {
+	m.goOn()
 	m.judge()
 	p := &Plan{
 		FormatVersion: FormatVersion, StreamformVersion: m.in.Version, Mode: cmp.Or(m.in.Mode, Normal),

@@ -12,6 +12,11 @@ func (m *maker) price(c *Change) *Price {
 	if c.Class != ReplayFromSource {
 		return m.heldPrice(c)
 	}
+	return m.replayPrice(c, nil)
+}
+
+// replayPrice is what reading sources from their start costs, or what is left of that when some has been read.
+func (m *maker) replayPrice(c *Change, read map[addr.Resource]Extent) *Price {
 	p := &Price{Sources: m.readSources(c.Addr)}
 	if len(p.Sources) == 0 {
 		return nil
@@ -23,18 +28,42 @@ func (m *maker) price(c *Change) *Price {
 	var all Extent
 	known := true
 	for _, s := range p.Sources {
-		held := m.in.Facts.Sources[s]
-		all = all.Plus(held)
-		p.Reads = append(p.Reads, Reading{Source: s, From: "start", Extent: held})
-		took := m.rate(c.Addr, s).seconds(held)
+		left, from := m.in.Facts.Sources[s], FromStart
+		if read[s] != (Extent{}) {
+			left, from = left.Minus(read[s]), FromStop
+		}
+		all = all.Plus(left)
+		p.Reads = append(p.Reads, Reading{Source: s, From: from, Extent: left})
+		took := m.rate(c.Addr, s).seconds(left)
 		p.Seconds += took
-		known = known && (took > 0 || held == Extent{})
+		known = known && (took > 0 || left == Extent{})
 	}
 	if !known {
 		p.Seconds = 0
 	}
 	p.Files, p.Bytes, p.Rows = all.Files, all.Bytes, all.Rows
 	return p
+}
+
+// goOn prices what an apply left unfinished by what is left to read. What is computed together starts over when there is more of it.
+func (m *maker) goOn() {
+	if m.in.Facts == nil {
+		return
+	}
+	anew := map[addr.Resource]bool{}
+	for a, c := range m.changes {
+		if c.Computes() && !m.resumed(a) {
+			for _, s := range m.readSources(a) {
+				anew[s] = true
+			}
+		}
+	}
+	for a, c := range m.changes {
+		begun := m.in.Facts.Begun[a]
+		if c.Class == ReplayFromSource && m.resumed(a) && begun.Generation == c.Desired.Generation && !slices.ContainsFunc(m.readSources(a), func(s addr.Resource) bool { return anew[s] }) {
+			c.Price = m.replayPrice(c, begun.Read)
+		}
+	}
 }
 
 // rate is that of the relation itself where it is known, else that at which its source was read.

@@ -10,6 +10,7 @@ import (
 	"github.com/streamform/streamform/graph"
 	"github.com/streamform/streamform/graph/bind"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/ignoring"
 	"github.com/streamform/streamform/graph/plan/moving"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
@@ -72,7 +73,7 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 	in.State, in.Moves, more = moving.Apply(p.config, document)
 	ds = append(ds, more...)
 	if in.Mode == plan.Normal {
-		p.config = plan.Ignore(p.config, in.State)
+		p.config = ignoring.Apply(p.config, in.State)
 		in.Config = p.config
 		b, more, err := p.bind(ctx, p.sampler(), in.State, binding{former: in.Moves.Former, replace: in.Replace})
 		ds = append(ds, more...)

@@ -93,7 +93,8 @@ func resource(r state.Resource) host.Resource {
 // facts are the host's, in the terms of plan.
 func facts(f host.Facts) *plan.Facts {
 	out := &plan.Facts{RuntimeID: f.RuntimeID, Generations: map[addr.Resource]int64{}, Sources: map[addr.Resource]plan.Extent{},
-		Held: map[addr.Resource]plan.Extent{}, Delivered: map[addr.Resource]int64{}, Lost: map[addr.Resource]plan.Loss{}, Rates: map[addr.Resource]plan.Rate{}}
+		Held: map[addr.Resource]plan.Extent{}, Delivered: map[addr.Resource]int64{}, Lost: map[addr.Resource]plan.Loss{}, Rates: map[addr.Resource]plan.Rate{}, Begun: map[addr.Resource]plan.Begun{}}
+	read, replayed := map[addr.Resource]plan.Extent{}, map[addr.Resource]plan.Extent{}
 	for a, r := range f.Resources {
 		out.Generations[a], out.Delivered[a] = r.Generation, r.Delivered
 		out.Rates[a] = plan.Rate{RowsPerSecond: r.Rate.RowsPerSecond, BytesPerSecond: r.Rate.BytesPerSecond}
@@ -103,9 +104,18 @@ func facts(f host.Facts) *plan.Facts {
 	}
 	for a, s := range f.Sources {
 		held := plan.Extent{Files: s.Files, Bytes: s.Bytes, Rows: s.Rows}
+		read[a], replayed[a] = held, plan.Extent(s.Replayed)
 		out.Sources[a] = held.Plus(plan.Extent{Files: s.BacklogFiles, Bytes: s.BacklogBytes})
 		if n := s.Lost.Missing + s.Lost.Changed; n > 0 {
 			out.Lost[a] = plan.Loss{Files: n, Examples: []string{s.Lost.Example}}
+		}
+	}
+	for a, r := range f.Resources {
+		switch {
+		case r.Building == 0:
+			out.Begun[a] = plan.Begun{Generation: r.Generation, Read: read}
+		case r.Begun:
+			out.Begun[a] = plan.Begun{Generation: r.Building, Read: replayed}
 		}
 	}
 	return out

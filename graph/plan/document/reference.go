@@ -147,7 +147,7 @@ func changeFields() []field {
 		field{at + ".price.bytes", "**+** bytes to read of them, as stored"},
 		field{at + ".price.sources", "**+** addresses of the sources they are read from"},
 		field{at + ".price.reads[].source", "**+** one of these sources"},
-		field{at + ".price.reads[].from", "**+** the position it is read from: start"},
+		field{at + ".price.reads[].from", "**+** the position it is read from: start, or stop, to which an apply that did not end has come"},
 		field{at + ".price.reads[].files", "**+** files to read of it"},
 		field{at + ".price.reads[].bytes", "**+** bytes to read of it"},
 		field{at + ".price.reads[].rows", "**+** rows to read of it; absent when unknown"},

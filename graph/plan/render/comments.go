@@ -81,20 +81,25 @@ func (t *text) denials(c plan.Change) {
 
 // total sums what apply reads; a source that several changes read counts once, since they read it together.
 func (t *text) total(p *plan.Plan) {
-	var sum plan.Extent
+	most := map[addr.Resource]plan.Extent{}
 	var sources []addr.Resource
-	seen := map[addr.Resource]bool{}
 	for _, c := range p.Changes {
 		if !c.Computes() || c.Price == nil {
 			continue
 		}
-		for _, s := range c.Price.Sources {
-			if !seen[s] {
-				seen[s] = true
-				sources = append(sources, s)
-				sum = sum.Plus(p.Sources[s])
+		for _, r := range c.Price.Reads {
+			was, seen := most[r.Source]
+			if !seen {
+				sources = append(sources, r.Source)
+			}
+			if !seen || r.Files > was.Files || r.Bytes > was.Bytes || r.Rows > was.Rows {
+				most[r.Source] = r.Extent
 			}
 		}
+	}
+	var sum plan.Extent
+	for _, s := range sources {
+		sum = sum.Plus(most[s])
 	}
 	if len(sources) == 0 || sum == (plan.Extent{}) {
 		return

@@ -138,7 +138,10 @@ func cost(p *plan.Plan, c plan.Change) []string {
 		}
 		for _, s := range price.Sources {
 			line := "reads " + s.String() + again
-			if held, ok := p.Sources[s]; ok {
+			at := slices.IndexFunc(price.Reads, func(r plan.Reading) bool { return r.Source == s })
+			if at >= 0 && price.Reads[at].From == plan.FromStop {
+				line = "goes on reading " + s.String() + " where the last apply ended: " + extent(price.Reads[at].Extent, "nothing left")
+			} else if held, ok := p.Sources[s]; ok {
 				line += ": " + extent(held, "")
 			}
 			out = append(out, line)

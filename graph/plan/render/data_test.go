@@ -71,6 +71,15 @@ func TestDataLines(t *testing.T) {
 			others: []plan.Change{reader("a", v), reader("b", addr.Resource{Block: addr.View, Name: "a"}), reader("c", addr.Resource{Block: addr.View, Name: "x"})},
 			want:   []string{"(reads source.files.s again from the start: 12 files, 1,200,000 rows, 3.4 MB, about 2m)", "(view.a and view.b receive the difference)"},
 		},
+		"gone on with": {
+			change: plan.Change{Class: plan.ReplayFromSource, Price: &plan.Price{Sources: []addr.Resource{source}, Seconds: 20, Reads: []plan.Reading{
+				{Source: source, From: plan.FromStop, Extent: plan.Extent{Files: 2, Rows: 200_000, Bytes: 600_000}}}}},
+			want: []string{"(goes on reading source.files.s where the last apply ended: 2 files, 200,000 rows, 600.0 kB, about 20s)"},
+		},
+		"nothing left": {
+			change: plan.Change{Class: plan.ReplayFromSource, Price: &plan.Price{Sources: []addr.Resource{source}, Reads: []plan.Reading{{Source: source, From: plan.FromStop}}}},
+			want:   []string{"(goes on reading source.files.s where the last apply ended: nothing left)"},
+		},
 		"many readers": {
 			change: plan.Change{Class: plan.RebuildFromState},
 			others: []plan.Change{reader("a", v), reader("b", v), reader("c", v), reader("d", v), reader("e", v)},

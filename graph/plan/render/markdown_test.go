@@ -39,7 +39,7 @@ func TestMarkdown(t *testing.T) {
 			{Addr: addr.Resource{Block: addr.Stream, Name: "valid"}, Action: plan.NoOp, Class: plan.Blocked, Reason: "Delivered rows would change"},
 			{Addr: v, Action: plan.Update, Class: plan.ReplayFromSource, Reason: "it reads <other> rows", Before: json.RawMessage(`{"sql":"SELECT a\nFROM x\n"}`), After: json.RawMessage(`{"sql":"SELECT b\nFROM x\n"}`),
 				Prior: &state.Resource{Generation: 1, Status: state.Applied}, Desired: &state.Resource{Generation: 2}, Changed: []string{"sql"},
-				Price: &plan.Price{Sources: []addr.Resource{source}, Seconds: 90}, Denials: []plan.Denial{{Policy: "p", Reason: "would read 3.4 MB again"}}},
+				Price: &plan.Price{Sources: []addr.Resource{source}, Seconds: 90, Reads: []plan.Reading{{Source: source, From: plan.FromStart, Extent: plan.Extent{Files: 12, Bytes: 3_400_000}}}}, Denials: []plan.Denial{{Policy: "p", Reason: "would read 3.4 MB again"}}},
 		}}
 	require.Equal(t, `### streamform plan: 0 to add, 1 to change, 0 to destroy
 

@@ -5,8 +5,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/streamform/streamform/lang/addr"
@@ -40,6 +42,7 @@ type Boundary = catalog.Boundary
 type Fact struct {
 	Generation int64  // the one that serves; 0 while the first is being built
 	Building   int64  // the one being built; 0: none
+	Begun      bool   // what the sources' Replayed says went into it
 	Digest     string // SHA-256 of the value last put, hexadecimal
 	// Delivered is how many rows the generation that serves has given: a source admitted, a stream or view
 	// inserted or took back, a sink was handed. 0: nobody has seen any.
@@ -69,7 +72,13 @@ type SourceFact struct {
 	Rows         int64 // admitted
 	BacklogFiles int64 // not read yet, found by listing now
 	BacklogBytes int64
+	Replayed     Part // of what was read: what the generations being built were computed from so far
 	Lost         Lost // what was read and cannot be read again
+}
+
+// Part is a part of what a source has given.
+type Part struct {
+	Files, Bytes, Rows int64
 }
 
 // Lost is what a source has given and cannot give again: a replay would not see the same rows.
@@ -90,7 +99,7 @@ func (l *Looker) Facts(ctx context.Context) (Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	one := look{Looker: l, view: view}
+	one := look{Looker: l, view: view, builds: map[string]build{}}
 	var unlisted []error
 	for _, r := range c.Sorted() {
 		fact, err := one.resource(r)
@@ -101,7 +110,7 @@ func (l *Looker) Facts(ctx context.Context) (Facts, error) {
 		if r.Addr.Block != addr.Source {
 			continue
 		}
-		f.Sources[r.Addr], err = one.source(ctx, r.Addr, r.Newest())
+		f.Sources[r.Addr], err = one.source(ctx, r)
 		unlisted = append(unlisted, err)
 	}
 	return f, errors.Join(unlisted...)
@@ -110,14 +119,42 @@ func (l *Looker) Facts(ctx context.Context) (Facts, error) {
 // look is one look at the runtime.
 type look struct {
 	*Looker
-	view *store.View
+	view   *store.View
+	builds map[string]build // by pipeline
+}
+
+// build is what a host records of a build under way.
+type build struct {
+	Generations []string         `json:"generations"` // IDs of what is being built
+	Done        map[string]int64 `json:"done"`        // by the ID of a source: up to which file it was replayed
+}
+
+// build recalls that of a pipeline; empty when nothing is being built.
+func (l look) build(pipeline string) (build, error) {
+	b, known := l.builds[pipeline]
+	if known {
+		return b, nil
+	}
+	data, _, err := l.view.Meta("build/" + pipeline)
+	if err == nil && len(data) > 0 {
+		err = json.Unmarshal(data, &b)
+	}
+	if err != nil {
+		return b, fmt.Errorf("reading the build of %s: %w", pipeline, err)
+	}
+	l.builds[pipeline] = b
+	return b, nil
 }
 
 func (l look) resource(r *catalog.Record) (Fact, error) {
 	sum := sha256.Sum256(r.Newest().Value)
 	fact := Fact{Digest: hex.EncodeToString(sum[:])}
 	if r.Building != nil {
-		fact.Building = r.Building.Number
+		b, err := l.build(r.Pipeline)
+		if err != nil {
+			return fact, err
+		}
+		fact.Building, fact.Begun = r.Building.Number, slices.Contains(b.Generations, r.Building.ID)
 	}
 	for _, former := range r.Former {
 		fact.Former = append(fact.Former, FormerFact{Generation: former.Generation.Number, Until: former.Until})
@@ -145,7 +182,12 @@ func (l look) resource(r *catalog.Record) (Fact, error) {
 }
 
 // source is how far a generation of a source has been read, what there is beyond, and what is lost.
-func (l look) source(ctx context.Context, a addr.Resource, g *catalog.Generation) (f SourceFact, err error) {
+func (l look) source(ctx context.Context, of *catalog.Record) (f SourceFact, err error) {
+	a, g := of.Addr, of.Newest()
+	b, err := l.build(of.Pipeline)
+	if err != nil {
+		return f, err
+	}
 	state, err := job.ReadSourceState(l.view, g.ID)
 	if err != nil {
 		return f, fmt.Errorf("reading the position of %s: %w", a, err)
@@ -166,7 +208,12 @@ func (l look) source(ctx context.Context, a addr.Resource, g *catalog.Generation
 			f.BacklogBytes += e.SizeBytes
 		}
 	}
-	err = job.Records(l.view, g.ID, func(r job.Record) error { return f.Lost.add(ctx, s, r) })
+	err = job.Records(l.view, g.ID, func(r job.Record) error {
+		if r.Ordinal <= b.Done[g.ID] && r.Rows >= 0 {
+			f.Replayed = Part{Files: f.Replayed.Files + 1, Bytes: f.Replayed.Bytes + r.SizeBytes, Rows: f.Replayed.Rows + r.Rows}
+		}
+		return f.Lost.add(ctx, s, r)
+	})
 	if err != nil {
 		return f, fmt.Errorf("looking for the files of %s: %w", a, err)
 	}

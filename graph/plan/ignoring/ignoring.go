@@ -1,4 +1,5 @@
-package plan
+// Package ignoring puts recorded values in the place of those that lifecycle.ignore_changes names.
+package ignoring
 
 import (
 	"slices"
@@ -11,10 +12,10 @@ import (
 	"github.com/streamform/streamform/state"
 )
 
-// Ignore puts recorded values in the place of those that lifecycle.ignore_changes names, before anything looks at them: what is
-// bound, compiled and compared is then what is recorded. The configuration given is left alone. Damaged records are left for Make
+// Apply puts recorded values in the place of those that lifecycle.ignore_changes names, before anything looks at them: what is
+// bound, compiled and compared is then what is recorded. The configuration given is left alone. Damaged records are left for plan.Make
 // to complain about.
-func Ignore(cfg *lang.Config, d *state.Document) *lang.Config {
+func Apply(cfg *lang.Config, d *state.Document) *lang.Config {
 	out := *cfg
 	copied := false
 	for i, r := range cfg.Resources {
