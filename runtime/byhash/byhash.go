@@ -15,12 +15,16 @@ type Item struct {
 // few items are sorted by comparing them.
 const few = 48
 
-// Sort sorts by hash and keeps the order of equal hashes. scratch is as long as items. Sorting integers by their digits is several times cheaper
+// Sort sorts by hash and keeps the order of equal hashes. Sorting integers by their digits is several times cheaper
 // than comparing through a function, and this is on the path of every commit.
-func Sort(items, scratch []Item) {
+func Sort(items []Item) {
+	if len(items) <= few {
+		insert(items)
+		return
+	}
 	for i := 1; i < len(items); i++ {
 		if items[i-1].Hash > items[i].Hash {
-			sortDigit(items, scratch, 56)
+			sortDigit(items, make([]Item, len(items)), 56)
 			return
 		}
 	}

@@ -21,7 +21,7 @@ func TestSort(t *testing.T) {
 			}
 			want := append([]byhash.Item{}, items...)
 			sort.SliceStable(want, func(i, j int) bool { return want[i].Hash < want[j].Hash })
-			byhash.Sort(items, make([]byhash.Item, n))
+			byhash.Sort(items)
 			require.Equal(t, want, items)
 		}
 	}

@@ -107,7 +107,7 @@ func (r *keyedRun) fresh() (bool, error) {
 	if r.k.Kind != "aggregate" || !r.k.Global() {
 		return false, nil
 	}
-	v, err := r.mem.Get([][]byte{[]byte(initKey)})
+	v, err := memory.Get(r.mem, [][]byte{[]byte(initKey)})
 	if err != nil {
 		return false, fmt.Errorf("reading keyed data: %w", err)
 	}

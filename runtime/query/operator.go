@@ -9,6 +9,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/groups"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/memory"
 )
 
 // aggregate brings an aggregate's groups up to date: partials of the epoch's rows,
@@ -19,7 +20,7 @@ func (ep *epoch) aggregate(ctx context.Context, s Step, a compile.Aggregate, inp
 	if quiet(leaves, inputs) {
 		fresh := false
 		if a.Scalar() {
-			old, err := mem.Get([][]byte{{}})
+			old, err := memory.Get(mem, [][]byte{{}})
 			if err != nil {
 				return groups.Brought{}, fmt.Errorf("reading keyed data: %w", err)
 			}
@@ -77,7 +78,7 @@ func (ep *epoch) onlyCounted(s Step, operator string) bool {
 }
 
 func (ep *epoch) remember(relation string, r Remember) {
-	if len(r.Keys)+len(r.Blocks)+len(r.Pieces) > 0 {
+	if r.Len()+len(r.Blocks)+len(r.Pieces) > 0 {
 		ep.result.Remember[relation] = append(ep.result.Remember[relation], r)
 	}
 }

@@ -72,6 +72,9 @@ func InRuns(mem Memory) (rows, bytes int64, err error) {
 // Remember is what one operator's memory gains in an epoch.
 type Remember = memory.Remember
 
+// Unknown is what a change of a key that was not looked up says of its former value.
+const Unknown = memory.Unknown
+
 // Step is one relation to compute in an epoch. Steps are in topological order.
 type Step struct {
 	Relation string // bare name

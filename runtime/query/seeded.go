@@ -11,6 +11,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/runtime/query/groups"
+	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/seed"
 	"github.com/streamform/streamform/runtime/query/temporal"
 )
@@ -209,15 +210,15 @@ func (r *seeding) migrated(ctx context.Context, a compile.Aggregate, p evolve.Pa
 	if err != nil {
 		return nil, err
 	}
-	keys, values, err := groups.Encode(ctx, r.Set, a, now)
+	rows, err := groups.Encode(ctx, r.Set, a, now)
 	if err == nil {
 		now, err = groups.Canonical(ctx, r.Set, a, now)
 	}
 	if err != nil {
 		return nil, err
 	}
-	r.remember(r.step.Relation, Remember{Operator: a.ID, Keys: keys, Values: values})
-	return rowsChanged(a, groups.New(now, len(keys))), nil
+	r.remember(r.step.Relation, Remember{Operator: a.ID, Changes: memory.Set(rows, memory.Unknown)})
+	return rowsChanged(a, groups.New(now, rows.Len())), nil
 }
 
 // refresh runs a whole query over all rows of what it reads. Inputs that are handed over are read where they are.

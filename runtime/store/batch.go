@@ -22,6 +22,7 @@ type Batch struct {
 
 type tableBatch struct {
 	dropped bool
+	known   known
 	blocks  [][]byte
 	pieces  []piece
 	keys    []byhash.Item // at is the offset of a record in records
@@ -53,6 +54,22 @@ func (b *Batch) Put(table uint64, key, value []byte) {
 		value = []byte{}
 	}
 	b.change(table, key, value)
+}
+
+// Former is what a key had at a commit: a value of so many bytes, or none where Bytes is less than 0.
+type Former struct {
+	Commit uint64
+	Bytes  int
+}
+
+// Replace is Put, or Delete where value is nil, by one who has looked what the key had at a commit, and changes it: where all changes of a table come so, in
+// the order of the keys' hashes, and nobody else has changed the table since that commit, it needs not be looked up again.
+func (b *Batch) Replace(table uint64, key, value []byte, was Former) {
+	t := b.table(table)
+	n := len(t.keys)
+	if b.change(table, key, value); len(t.keys) > n {
+		t.known.add(t.keys[max(n-1, 0):], len(key), value, was)
+	}
 }
 
 // Delete removes a key; removing an absent key is harmless.

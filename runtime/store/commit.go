@@ -110,7 +110,10 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 		p.next = s.newKeyed(id, int64(len(b.keys)), int64(len(b.records)), true)
 		p.next.keys, p.next.bytes = 0, 0
 	}
-	byhash.Sort(b.keys, make([]byhash.Item, len(b.keys)))
+	if p.told() {
+		return p, nil
+	}
+	byhash.Sort(b.keys)
 	p.items = lastOfEachKey(b)
 	t := p.next
 	t.mu.Lock()

@@ -25,6 +25,7 @@ type entries struct {
 	used    int // slots in use, absent values included
 	live    int // present values
 	garbage int // arena bytes no slot refers to
+	probes  int // slots that find has looked at: what it costs that keys crowd
 
 	// whole says that these are all keys there are. Then an absent value is needed
 	// only until commit folded reaches its commit: until then, eviction must keep it.
@@ -62,6 +63,7 @@ func (e *entries) find(hash uint64, key []byte) int {
 	}
 	mask := uint64(len(e.slots) - 1)
 	for i := e.home(hash); ; i = (i + 1) & mask {
+		e.probes++
 		s := &e.slots[i]
 		if s.ref == 0 {
 			return -1
@@ -154,6 +156,10 @@ func (e *entries) put(hash uint64, key, value []byte, seq uint32) {
 func (e *entries) update(s *slot, value []byte, seq uint32) {
 	s.seq = seq
 	key, old := e.record(s)
+	if old != nil && value != nil && len(old) == len(value) {
+		copy(old, value)
+		return
+	}
 	if old != nil {
 		e.live--
 	}
@@ -231,7 +237,7 @@ func (e *entries) rebuild(keep func(s *slot, present bool) bool, more, bytes int
 		count++
 		size += padded(recordLen(key, value))
 	}
-	fresh := entries{whole: e.whole, folded: e.folded, skip: e.skip}
+	fresh := entries{whole: e.whole, folded: e.folded, skip: e.skip, probes: e.probes}
 	fresh.reserve(count+more, size+bytes)
 	e.each(func(s *slot, key, value []byte) {
 		fresh.insert(slot{s.hash, fresh.write(key, value), s.seq}, value != nil)

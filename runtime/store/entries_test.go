@@ -40,6 +40,28 @@ func TestKeysStayNearTheirPlaces(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
+// TestReplayHasItsRoomFirst: what lies in the log is put into memory at opening with few looks for each key. Without room for all of them
+// beforehand, keys that come in the order of their places search behind all others.
+func TestReplayHasItsRoomFirst(t *testing.T) {
+	o := Options{Dir: t.TempDir(), MemoryBudget: 1 << 30, manual: true}
+	s, err := Open(o)
+	require.NoError(t, err)
+	const keys = 60_000 // less than make a partition split: splits would hide it
+	b := s.NewBatch()
+	for i := range keys {
+		b.Put(1, binary.BigEndian.AppendUint64(nil, uint64(i)), []byte("value"))
+	}
+	require.NoError(t, s.Commit(b))
+	require.NoError(t, s.Close())
+	s, err = Open(o)
+	require.NoError(t, err)
+	probes := 0
+	s.table(1).each(func(p *partition) { probes += p.probes })
+	require.GreaterOrEqual(t, probes, keys)
+	require.Less(t, probes, 8*keys)
+	require.NoError(t, s.Close())
+}
+
 // near checks how far keys lie behind their places.
 func near(t *testing.T, k *keyed) {
 	k.mu.Lock()

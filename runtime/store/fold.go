@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -9,8 +8,6 @@ import (
 	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
-
-	"github.com/streamform/streamform/runtime/byhash"
 )
 
 // foldJob is the oldest waiting changes, taken together.
@@ -23,10 +20,9 @@ type foldJob struct {
 
 // foldTable is what a job knows of one table.
 type foldTable struct {
-	dropped bool   // what was folded before is not the table's any more
-	records []byte // in the order of commits
-	n       int
-	last    changes // header of the last changes
+	dropped bool     // what was folded before is not the table's any more
+	parts   [][]byte // records of each commit, oldest first, in the order of their hashes
+	last    changes  // header of the last changes
 }
 
 func (s *Store) foldInBackground() {
@@ -127,7 +123,7 @@ func (s *Store) gather() (*foldJob, error) {
 		if commit != job.upto && (job.bytes >= 2*s.options.foldBytes || job.keys >= 2*s.options.foldKeys) {
 			return full
 		}
-		return job.add(commit, binary.BigEndian.Uint64(k[9:]), v)
+		return job.add(s, pair{commit, binary.BigEndian.Uint64(k[9:])}, v)
 	})
 	if err != nil && !errors.Is(err, full) {
 		return nil, err
@@ -135,22 +131,26 @@ func (s *Store) gather() (*foldJob, error) {
 	return job, nil
 }
 
-func (j *foldJob) add(commit, table uint64, v []byte) error {
+// pair is what changes are found by.
+type pair struct{ commit, table uint64 }
+
+func (j *foldJob) add(s *Store, at pair, v []byte) error {
 	c, err := decodeChanges(v)
 	if err != nil {
 		return err
 	}
-	t := j.tables[table]
+	t := j.tables[at.table]
 	if t == nil {
 		t = &foldTable{}
-		j.tables[table] = t
+		j.tables[at.table] = t
 	}
 	if c.dropped {
 		*t = foldTable{dropped: true}
 	}
-	t.records = append(t.records, c.records...)
-	t.n += c.n
-	j.upto, j.keys, j.bytes = commit, j.keys+int64(c.n), j.bytes+int64(len(v))
+	if c.n > 0 {
+		t.parts = append(t.parts, s.inOrder(c))
+	}
+	j.upto, j.keys, j.bytes = at.commit, j.keys+int64(c.n), j.bytes+int64(len(v))
 	c.records = nil
 	t.last = c
 	return nil
@@ -203,50 +203,6 @@ func (s *Store) writeFolds(job *foldJob) ([]string, error) {
 		}
 	}
 	return w.paths, w.close()
-}
-
-// table writes the newest value of every key of one table.
-func (w *foldWriter) table(id uint64, t *foldTable) error {
-	items := make([]byhash.Item, 0, t.n)
-	for at := 0; at < len(t.records); {
-		key, _, n := cutRecord(t.records[at:])
-		items = append(items, byhash.Item{Hash: w.s.options.hash(key), At: at})
-		at += n
-	}
-	byhash.Sort(items, make([]byhash.Item, len(items)))
-	for len(items) > 0 {
-		n := 1
-		for n < len(items) && items[n].Hash == items[0].Hash {
-			n++
-		}
-		for _, h := range newest(t.records, items[:n]) {
-			key, value := splitRecord(t.records[h.At:])
-			if err := w.add(id, h.Hash, key, value); err != nil {
-				return err
-			}
-		}
-		items = items[n:]
-	}
-	return nil
-}
-
-// newest reduces changes of equal hash, oldest first, to the last one of every key, in the order of keys.
-func newest(records []byte, same []byhash.Item) []byhash.Item {
-	if len(same) == 1 {
-		return same
-	}
-	key := func(h byhash.Item) []byte {
-		k, _ := splitRecord(records[h.At:])
-		return k
-	}
-	slices.SortStableFunc(same, func(a, b byhash.Item) int { return bytes.Compare(key(a), key(b)) })
-	kept := same[:0]
-	for i, h := range same {
-		if i+1 == len(same) || !bytes.Equal(key(h), key(same[i+1])) {
-			kept = append(kept, h)
-		}
-	}
-	return kept
 }
 
 // finish moves the mark and removes the folded changes, in one commit, and lets memory know.

@@ -201,7 +201,7 @@ func agree(t *testing.T, v *View, w both, tables int) {
 		for range w.r.IntN(50) {
 			keys = append(keys, w.key())
 		}
-		values, err := v.Table(id).Get(keys)
+		values, err := readKeys(v.Table(id), keys)
 		require.NoError(t, err)
 		require.Len(t, values, len(keys))
 		for i, k := range keys {

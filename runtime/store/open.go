@@ -172,7 +172,7 @@ func (s *Store) replay(k, v []byte) error {
 		items = append(items, byhash.Item{Hash: s.options.hash(key), At: at})
 		at += n
 	}
-	byhash.Sort(items, make([]byhash.Item, len(items)))
+	byhash.Sort(items)
 	for rest := items; len(rest) > 0; {
 		p, n := t.widen(rest, len(items), growth{len(items), len(c.records)})
 		for _, h := range rest[:n] {

@@ -35,7 +35,7 @@ func TestCommitWaitsForRoomOnDisk(t *testing.T) {
 	require.NoError(t, s.Commit(b), "the same batch, once there is room")
 	view := s.View()
 	t.Cleanup(func() { view.Close() })
-	values, err := view.Table(1).Get([][]byte{[]byte("key")})
+	values, err := readKeys(view.Table(1), [][]byte{[]byte("key")})
 	require.NoError(t, err)
 	require.Equal(t, "value", string(values[0]))
 }

@@ -38,9 +38,19 @@ func get(t *testing.T, s *Store, table uint64, key string) []byte {
 	t.Helper()
 	v := s.View()
 	defer v.Close()
-	values, err := v.Table(table).Get([][]byte{[]byte(key)})
+	values, err := readKeys(v.Table(table), [][]byte{[]byte(key)})
 	require.NoError(t, err)
 	return values[0]
+}
+
+// readKeys returns the values of the keys, nil where there is none.
+func readKeys(table *Table, keys [][]byte) ([][]byte, error) {
+	values := make([][]byte, len(keys))
+	return values, table.Read(len(keys), func(i int) []byte { return keys[i] }, func(i int, value []byte) {
+		if value != nil {
+			values[i] = append([]byte{}, value...)
+		}
+	})
 }
 
 func TestIdentityStays(t *testing.T) {
@@ -161,7 +171,7 @@ func TestBigValues(t *testing.T) {
 	check := func() {
 		v := s.View()
 		defer v.Close()
-		values, err := v.Table(1).Get([][]byte{key, {}, []byte("absent")})
+		values, err := readKeys(v.Table(1), [][]byte{key, {}, []byte("absent")})
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(value, values[0]))
 		require.True(t, bytes.Equal(value[:5<<20], values[1]))
@@ -209,7 +219,7 @@ func TestDroppedTableIsUsedAgain(t *testing.T) {
 			})
 			fold("after")
 			require.EqualValues(t, 2, old.Table(1).Len())
-			values, err := old.Table(1).Get([][]byte{[]byte("old"), []byte("both"), []byte("lost")})
+			values, err := readKeys(old.Table(1), [][]byte{[]byte("old"), []byte("both"), []byte("lost")})
 			require.NoError(t, err)
 			require.Equal(t, [][]byte{[]byte("1"), []byte("1"), nil}, values)
 			old.Close()
@@ -358,7 +368,7 @@ func oneCommit(s *Store, keys int) error {
 	if err == nil && (int64(n) != v.Table(2).Len() || n < keys) {
 		err = fmt.Errorf("table 2 has %d keys and length %d in a view of commit %s", n, v.Table(2).Len(), stamp)
 	}
-	values, e := v.Table(1).Get([][]byte{[]byte("key 7"), []byte("none")})
+	values, e := readKeys(v.Table(1), [][]byte{[]byte("key 7"), []byte("none")})
 	if err == nil && e == nil && (!bytes.Equal(values[0], stamp) || values[1] != nil) {
 		err = fmt.Errorf("got %q in a view of commit %s", values, stamp)
 	}

@@ -48,6 +48,14 @@ func (s *Store) View() *View {
 	return &View{s: s, pin: p}
 }
 
+// Commit is the number of the commit that the view shows.
+func (v *View) Commit() uint64 {
+	if v.pin == nil {
+		return 0
+	}
+	return v.pin.commit
+}
+
 // Close releases the view; no method of it or its tables may be running or be
 // called later. Closing twice is harmless.
 func (v *View) Close() {
@@ -133,50 +141,56 @@ func (t *Table) keyed() (*keyed, error) {
 	return s.tables[t.id], nil
 }
 
-// Get returns the values of the keys, in their order; nil where there is none.
-func (t *Table) Get(keys [][]byte) ([][]byte, error) {
-	values := make([][]byte, len(keys))
+// Read visits the values of n different keys, in the order of the keys' hashes, each with its key's number; nil where there is none. A value is
+// valid during the call only, and fn may not use the store.
+func (t *Table) Read(n int, key func(i int) []byte, fn func(i int, value []byte)) error {
 	k, err := t.keyed()
-	if k == nil || err != nil || len(keys) == 0 {
-		return values, err
+	if err != nil || n == 0 {
+		return err
+	}
+	if k == nil {
+		for i := range n {
+			fn(i, nil)
+		}
+		return nil
 	}
 	s := t.v.s
 	s.makeRoom()
 	s.clock.Add(1)
-	return values, k.get(t.v.pin, keys, values)
+	items := make([]byhash.Item, n)
+	for i := range items {
+		items[i] = byhash.Item{Hash: s.options.hash(key(i)), At: i}
+	}
+	byhash.Sort(items)
+	return k.read(t.v.pin, items, key, fn)
 }
 
-func (t *keyed) get(at *pin, keys, values [][]byte) error {
-	items, scratch := make([]byhash.Item, len(keys)), make([]byhash.Item, len(keys))
-	for i, key := range keys {
-		items[i] = byhash.Item{Hash: t.store.options.hash(key), At: i}
-	}
-	byhash.Sort(items, scratch)
+func (t *keyed) read(at *pin, items []byhash.Item, key func(int) []byte, fn func(i int, value []byte)) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.fill(items, func(i int) []byte { return keys[i] }); err != nil {
+	if err := t.fill(items, key); err != nil {
 		return err
 	}
-	c := copier{keys: len(keys)}
 	for n, h := range items {
 		if n%ahead == 0 {
 			t.warm(items[n:])
 		}
-		p := t.part(h.Hash)
+		p, k := t.part(h.Hash), key(h.At)
 		e := &p.entries
 		i := -1
 		if was := p.undoOf(at); was != nil {
-			if i = was.find(h.Hash, keys[h.At]); i >= 0 {
+			if i = was.find(h.Hash, k); i >= 0 {
 				e = was
 			}
 		}
 		if i < 0 {
-			i = e.find(h.Hash, keys[h.At])
+			i = e.find(h.Hash, k)
 		}
+		var value []byte
 		if i >= 0 {
-			_, value := e.record(&e.slots[i])
-			values[h.At] = c.copy(value)
+			_, value = e.record(&e.slots[i])
 		}
+		fn(h.At, value)
 	}
 	return nil
 }

@@ -2,7 +2,6 @@
 package groups
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -55,118 +54,44 @@ func New(table string, n int) Brought {
 // Merge brings the groups up to date, and says what is to be remembered of them.
 func (u Update) Merge(ctx context.Context) (Brought, memory.Remember, error) {
 	r := memory.Remember{Operator: u.Aggregate.ID}
-	m, inBytes := newMerger(u.Aggregate.Partials, u.Aggregate.PartialTypes)
-	old, err := u.read(ctx, &r, inBytes)
+	now, err := Encode(ctx, u.Set, u.Aggregate, u.Now)
 	if err != nil {
 		return Brought{}, r, err
 	}
-	if !found(old) && !(u.Aggregate.Retracts && u.Deleted) {
-		now, err := Canonical(ctx, u.Set, u.Aggregate, u.Now)
-		return New(now, len(r.Keys)), r, err
-	}
-	if inBytes {
-		if moved, ok := u.moved(m, r, old); ok {
-			b, err := moved.brought(ctx, u)
-			return b, moved.Remember, err
+	if m, ok := newMerger(u.Aggregate.Partials, u.Aggregate.PartialTypes); ok {
+		now.InOrder()
+		g, ok, err := u.inBytes(m, now)
+		switch {
+		case err != nil:
+			return Brought{}, r, err
+		case ok && g.none():
+			return u.first(ctx, now)
+		case ok:
+			b, err := g.brought(ctx)
+			r.Changes = g.changes
+			return b, r, err
 		}
-		if old, err = u.read(ctx, &r, false); err != nil {
+		if now, err = Encode(ctx, u.Set, u.Aggregate, u.Now); err != nil { // in the order of the table once more
 			return Brought{}, r, err
 		}
+	}
+	old := make([][]byte, now.Len())
+	for i := range old {
+		old[i] = now.Key(i)
+	}
+	if old, err = memory.Get(u.Memory, old); err != nil {
+		return Brought{}, r, fmt.Errorf("reading keyed data: %w", err)
+	}
+	if !slices.ContainsFunc(old, func(v []byte) bool { return v != nil }) && !u.taken() {
+		return u.first(ctx, now)
 	}
 	return u.inSQL(ctx, old)
 }
 
-// read encodes the groups and reads what is remembered of them: in the order in which the store finds them fastest, or that of the table.
-func (u Update) read(ctx context.Context, r *memory.Remember, fast bool) (old [][]byte, err error) {
-	if r.Keys, r.Values, err = Encode(ctx, u.Set, u.Aggregate, u.Now); err != nil {
-		return nil, err
-	}
-	if fast {
-		memory.InOrder(r.Keys, r.Values)
-	}
-	if old, err = u.Memory.Get(r.Keys); err != nil {
-		return nil, fmt.Errorf("reading keyed data: %w", err)
-	}
-	return old, nil
-}
-
-func found(values [][]byte) bool {
-	return slices.ContainsFunc(values, func(v []byte) bool { return v != nil })
-}
-
-// moved are the groups whose partials are not as they were.
-type moved struct {
-	memory.Remember          // nil values: groups that are no more
-	shown           [][]byte // their partials
-	old             [][]byte // what was remembered
-}
-
-// moved merges group by group. ok is false where SQL is to merge all.
-func (u Update) moved(m merger, r memory.Remember, old [][]byte) (out moved, ok bool) {
-	a, size := u.Aggregate, 0
-	for _, v := range r.Values {
-		size += len(v)
-	}
-	buf := make([]byte, 0, size+size/4)
-	out.Operator = a.ID
-	for i, value := range r.Values {
-		if old[i] != nil {
-			from := len(buf)
-			if buf, ok = m.merge(buf, old[i], value); !ok {
-				return out, false
-			}
-			value = buf[from:len(buf):len(buf)]
-			if bytes.Equal(value, old[i]) {
-				continue
-			}
-		}
-		kept := value
-		if a.Retracts && !a.Scalar() && m.integer(value, a.Counter) == 0 {
-			if kept = nil; old[i] == nil {
-				continue
-			}
-		}
-		out.Keys, out.Values = append(out.Keys, r.Keys[i]), append(out.Values, kept)
-		out.shown, out.old = append(out.shown, value), append(out.old, old[i])
-	}
-	return out, true
-}
-
-// brought makes the table of the groups that moved: groups, partials, whether there were some before, and these.
-func (m moved) brought(ctx context.Context, u Update) (Brought, error) {
-	a := u.Aggregate
-	if u.Unread && tells(a) {
-		counts := batch.Counts{Inserted: int64(len(m.Keys))}
-		for _, v := range m.old {
-			if v != nil {
-				counts.Deleted++
-			}
-		}
-		return Brought{counts: counts}, nil
-	}
-	c, before := columns(a), make([]string, len(a.PartialTypes))
-	for i := range before {
-		before[i] = fmt.Sprintf("o%d", i)
-	}
-	l, err := u.Set.Loader(append(append(c.Names, "had"), before...), append(append(c.Types, "BOOLEAN"), a.PartialTypes...))
-	if err != nil {
-		return Brought{}, err
-	}
-	defer l.Release()
-	nulls := make([]byte, 2+len(before)) // false, then NULLs, as the row format has it
-	nulls[0] = 1
-	for i, key := range m.Keys {
-		if old := m.old[i]; old != nil {
-			err = l.Append(ctx, key, m.shown[i], []byte{1, 1}, old)
-		} else {
-			err = l.Append(ctx, key, m.shown[i], nulls)
-		}
-		if err != nil {
-			return Brought{}, err
-		}
-	}
-	merged, err := l.Table(ctx)
-	return Brought{table: merged, counts: uncounted()}, err
+// first are groups of which nothing was remembered.
+func (u Update) first(ctx context.Context, now *memory.Rows) (Brought, memory.Remember, error) {
+	table, err := Canonical(ctx, u.Set, u.Aggregate, u.Now)
+	return New(table, now.Len()), memory.Remember{Operator: u.Aggregate.ID, Changes: memory.Set(now, memory.Absent)}, err
 }
 
 func uncounted() batch.Counts { return batch.Counts{Inserted: -1, Deleted: -1} }
@@ -200,18 +125,23 @@ func (u Update) inSQL(ctx context.Context, old [][]byte) (Brought, memory.Rememb
 	if err != nil {
 		return Brought{}, r, err
 	}
-	if r.Keys, r.Values, err = Encode(ctx, u.Set, a, merged); err != nil {
+	rows, err := Encode(ctx, u.Set, a, merged)
+	if err != nil {
 		return Brought{}, r, err
 	}
-	if a.Retracts && !a.Scalar() {
-		i := 0
-		err = u.Set.Integers(ctx, merged, partial.Name(a.Counter), len(a.GroupTypes)+a.Counter, func(n int64) {
-			if n == 0 {
-				r.Values[i] = nil
-			}
-			i++
-		})
+	if !a.Retracts || a.Scalar() {
+		r.Changes = memory.Set(rows, memory.Unknown)
+		return Brought{table: merged, counts: uncounted()}, r, nil
 	}
+	i := 0
+	err = u.Set.Integers(ctx, merged, partial.Name(a.Counter), len(a.GroupTypes)+a.Counter, func(n int64) {
+		value := rows.Row(i)
+		if n == 0 {
+			value = nil
+		}
+		r.Changes.Put(rows.Key(i), value, memory.Unknown)
+		i++
+	})
 	return Brought{table: merged, counts: uncounted()}, r, err
 }
 
@@ -237,11 +167,13 @@ func (u Update) before(ctx context.Context, old [][]byte) (string, error) {
 }
 
 // Encode encodes a table that begins with groups and partials as keys and values, in row order.
-func Encode(ctx context.Context, s *table.Set, a compile.Aggregate, from string) (keys, values [][]byte, err error) {
+func Encode(ctx context.Context, s *table.Set, a compile.Aggregate, from string) (*memory.Rows, error) {
 	if a.Scalar() && len(a.PartialTypes) == 0 {
-		return [][]byte{{}}, [][]byte{{}}, nil
+		one := &memory.Rows{}
+		one.Put(nil, nil)
+		return one, nil
 	}
-	return s.Encode(ctx, from, columns(a))
+	return s.Encoded(ctx, from, columns(a))
 }
 
 // Canonical shows groups as they are remembered, so that what is taken back is what was given.

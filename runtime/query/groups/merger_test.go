@@ -134,24 +134,40 @@ func TestMergingIsWhatSQLDoes(t *testing.T) {
 
 // compare compares both ways, and returns 1 where one of them is not by SQL.
 func (l lab) compare(t *testing.T, u Update, m merger) int {
-	keys, values, err := Encode(t.Context(), u.Set, u.Aggregate, u.Now)
+	now, err := Encode(t.Context(), u.Set, u.Aggregate, u.Now)
 	require.NoError(t, err)
-	old, err := u.Memory.Get(keys)
+	keys := make([][]byte, now.Len())
+	for i := range keys {
+		keys[i] = now.Key(i)
+	}
+	old, err := memory.Get(u.Memory, keys)
 	require.NoError(t, err)
 	bySQL, whole, err := u.inSQL(t.Context(), old)
 	require.NoError(t, err)
-	moved, ok := u.moved(m, memory.Remember{Keys: keys, Values: values}, old)
+	now, err = Encode(t.Context(), u.Set, u.Aggregate, u.Now)
+	require.NoError(t, err)
+	now.InOrder()
+	g, ok, err := u.inBytes(m, now)
+	require.NoError(t, err)
 	if !ok {
 		return 0
 	}
-	b, err := moved.brought(t.Context(), u)
+	b, err := g.brought(t.Context())
 	require.NoError(t, err)
 	mem := inmap.New()
 	mem.Keep(whole)
-	for i, key := range moved.Keys {
-		now, err := mem.Get([][]byte{key})
+	for i := range g.changes.Len() {
+		key, value, was := g.changes.At(i)
+		want, err := memory.Get(mem, [][]byte{key})
 		require.NoError(t, err)
-		require.Equal(t, now[0], moved.Values[i])
+		require.Equal(t, want[0], value)
+		had, err := memory.Get(u.Memory, [][]byte{key})
+		require.NoError(t, err)
+		if had[0] == nil {
+			require.Equal(t, memory.Absent, was)
+		} else {
+			require.Len(t, had[0], was)
+		}
 	}
 	require.Equal(t, l.shown(t, bySQL), l.shown(t, b))
 	return 1

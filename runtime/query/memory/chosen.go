@@ -8,7 +8,7 @@ type Chosen struct {
 
 // Scan visits the chosen keys that are there.
 func (c Chosen) Scan(fn func(key, value []byte) error) error {
-	values, err := c.Get(c.Keys)
+	values, err := Get(c.Memory, c.Keys)
 	if err != nil {
 		return err
 	}

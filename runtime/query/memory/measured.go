@@ -17,14 +17,14 @@ type Measured struct {
 
 // Remember adds what an operator remembers.
 func (m *Measured) Remember(r Remember) {
-	for i, k := range r.Keys {
-		m.Bytes += int64(len(k) + len(r.Values[i]))
-		if r.Values[i] == nil {
+	r.Each(func(key, value []byte, _ int) {
+		m.Bytes += int64(len(key) + len(value))
+		if value == nil {
 			m.Removed++
 		} else {
 			m.Updated++
 		}
-	}
+	})
 	for _, p := range r.Pieces {
 		m.Bytes += int64(len(p.Name) + len(p.Value))
 		if p.Value == nil {

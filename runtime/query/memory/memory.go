@@ -9,8 +9,7 @@ import (
 
 // Memory is what one operator remembered up to the last commit.
 type Memory interface {
-	// Get returns the values of the keys, nil where there is none.
-	Get(keys [][]byte) ([][]byte, error)
+	Reader
 	// Scan visits all keys in any order; key and value are valid during the call only.
 	Scan(fn func(key, value []byte) error) error
 	// Blocks visits the append-only blocks in the order they were appended.
@@ -18,6 +17,35 @@ type Memory interface {
 	// Pieces returns the values of the named pieces, nil where there is none. Names in the order of their bytes are found fastest.
 	Pieces(names [][]byte) ([][]byte, error)
 }
+
+// Reader finds values by their keys.
+type Reader interface {
+	// Read visits the values of n different keys, each with its key's number, nil where there is none. Keys that come in the order of their hashes are
+	// found fastest, and visited as they come. A value is valid during the call only, and fn may not use the memory.
+	Read(n int, key func(i int) []byte, fn func(i int, value []byte)) error
+}
+
+// Get returns the values of the keys, nil where there is none.
+func Get(mem Reader, keys [][]byte) ([][]byte, error) {
+	values, size := make([][]byte, len(keys)), 0
+	var room []byte // for many values at a time
+	err := mem.Read(len(keys), func(i int) []byte { return keys[i] }, func(i int, value []byte) {
+		if value == nil {
+			return
+		}
+		if len(value) > cap(room)-len(room) || room == nil {
+			room = make([]byte, 0, max(min(roomBytes, len(value)*(len(keys)-size)), len(value)))
+		}
+		from := len(room)
+		room = append(room, value...)
+		values[i] = room[from:len(room):len(room)]
+		size++
+	})
+	return values, err
+}
+
+// roomBytes is how much memory values share: one of them keeps all of it.
+const roomBytes = 32 << 10
 
 // Empty reports whether nothing is remembered by key.
 func Empty(mem Memory) (bool, error) {
@@ -35,8 +63,22 @@ type Remember struct {
 	Operator string
 	Keys     [][]byte // unique within an epoch
 	Values   [][]byte // nil deletes the key
+	Changes  Changes  // of more keys, where they are many
 	Blocks   [][]byte // appended after the ones there are
 	Pieces   []Piece
+}
+
+// Len is how many keys change.
+func (r *Remember) Len() int { return len(r.Keys) + r.Changes.Len() }
+
+// Each visits the keys that change; see Changes.At.
+func (r *Remember) Each(fn func(key, value []byte, was int)) {
+	for i, key := range r.Keys {
+		fn(key, r.Values[i], Unknown)
+	}
+	for i := range r.Changes.Len() {
+		fn(r.Changes.At(i))
+	}
 }
 
 // Piece is a large value that is written once, and found by its name. A nil value forgets it.
@@ -45,7 +87,7 @@ type Piece struct{ Name, Value []byte }
 // Counted changes the number of each row kept by content: rows, and by how much each occurrence moves its number. Rows may repeat.
 func Counted(mem Memory, rows [][]byte, moves []int64) (Remember, error) {
 	rows, moves = summed(rows, moves)
-	old, err := mem.Get(rows)
+	old, err := Get(mem, rows)
 	if err != nil {
 		return Remember{}, fmt.Errorf("reading rows: %w", err)
 	}

@@ -66,7 +66,7 @@ func (m Multimap) heads(keys []string) (map[string]*Shelf, error) {
 	for i, k := range keys {
 		entries[i] = m.entry(k, 0)
 	}
-	values, err := m.Mem.Get(entries)
+	values, err := Get(m.Mem, entries)
 	if err != nil {
 		return nil, fmt.Errorf("reading keyed data: %w", err)
 	}
@@ -102,7 +102,7 @@ func (m Multimap) fetch(shelves map[string]*Shelf, all bool) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	values, err := m.Mem.Get(entries)
+	values, err := Get(m.Mem, entries)
 	if err != nil {
 		return fmt.Errorf("reading keyed data: %w", err)
 	}

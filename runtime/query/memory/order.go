@@ -1,27 +1,57 @@
 package memory
 
-import "github.com/streamform/streamform/runtime/byhash"
+import (
+	"encoding/binary"
 
-// InOrder puts keys, and what belongs to each, into the order in which the store keeps them, which is that of their hashes: in that order they are
-// found, changed and written fastest. The bytes are copied, so that they lie in that order as well.
-func InOrder(keys, values [][]byte) {
-	items, size := make([]byhash.Item, len(keys)), 0
-	for i, key := range keys {
-		items[i] = byhash.Item{Hash: byhash.Of(key), At: i}
-		size += len(key) + len(values[i])
+	"github.com/streamform/streamform/runtime/byhash"
+)
+
+// manyInOrder is how many rows are divided by their hashes before they are sorted: what is sorted together should fit into the processor's cache.
+const manyInOrder = 1024
+
+// headBytes are the lengths of a key and its row, in front of them.
+const headBytes = 8
+
+// InOrder puts the rows into the order of their keys' hashes, which is that of the store: in this order keys are found, changed and written fastest.
+func (r *Rows) InOrder() {
+	n, shift := r.Len(), uint(64)
+	if n > manyInOrder {
+		shift = 56
 	}
-	byhash.Sort(items, make([]byhash.Item, len(items)))
-	buf := make([]byte, 0, size)
-	place := func(b []byte) []byte {
-		from := len(buf)
-		buf = append(buf, b...)
-		return buf[from:len(buf):len(buf)]
+	hashes, ends := make([]uint64, n), make([]struct{ rows, bytes int }, 1+1<<(64-shift))
+	for i := range n {
+		hashes[i] = byhash.Of(r.Key(i))
+		e := &ends[hashes[i]>>shift+1]
+		e.rows++
+		e.bytes += headBytes + r.ends[2*i+1] - r.start(i)
 	}
-	k, v := make([][]byte, len(keys)), make([][]byte, len(keys))
-	for to, h := range items {
-		k[to] = place(keys[h.At])
-		v[to] = place(values[h.At])
+	for p := 1; p < len(ends); p++ {
+		ends[p].rows += ends[p-1].rows
+		ends[p].bytes += ends[p-1].bytes
 	}
-	copy(keys, k)
-	copy(values, v)
+	// Rows are read as they stand and written part by part, then read within a part and written as they will stand.
+	items, spare := make([]byhash.Item, n), make([]byte, ends[len(ends)-1].bytes)
+	for i, hash := range hashes {
+		next := &ends[hash>>shift]
+		items[next.rows] = byhash.Item{Hash: hash, At: next.bytes}
+		key, row := r.Key(i), r.Row(i)
+		head := spare[next.bytes : next.bytes : next.bytes+headBytes+len(key)+len(row)]
+		head = binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32(head, uint32(len(key))), uint32(len(row)))
+		head = append(append(head, key...), row...)
+		next.rows++
+		next.bytes += len(head)
+	}
+	r.buf, r.ends, r.order = r.buf[:0], r.ends[:0], nil
+	from := 0
+	for _, part := range ends[:len(ends)-1] { // which ends where the next one began
+		byhash.Sort(items[from:part.rows])
+		for _, item := range items[from:part.rows] {
+			b := spare[item.At:]
+			key, row := int(binary.LittleEndian.Uint32(b)), int(binary.LittleEndian.Uint32(b[4:]))
+			start := len(r.buf)
+			r.buf = append(r.buf, b[headBytes:headBytes+key+row]...)
+			r.ends = append(r.ends, start+key, start+key+row)
+		}
+		from = part.rows
+	}
 }

@@ -39,7 +39,7 @@ func (m Multimap) listEntry() []byte { return []byte{listMark, m.Prefix} }
 
 // list reads which runs there are; none where no epoch was large.
 func (m Multimap) list() (runList, error) {
-	v, err := m.Mem.Get([][]byte{m.listEntry()})
+	v, err := Get(m.Mem, [][]byte{m.listEntry()})
 	if err != nil {
 		return runList{}, fmt.Errorf("reading keyed data: %w", err)
 	}

@@ -26,7 +26,7 @@ func Read(mem memory.Memory, k *logical.Keyed) (Waiting, *logical.Keyed, error) 
 	if k.Lone == "" {
 		return w, k, nil
 	}
-	v, err := mem.Get([][]byte{[]byte(entry)})
+	v, err := memory.Get(mem, [][]byte{[]byte(entry)})
 	if err != nil {
 		return w, k, fmt.Errorf("reading keyed data: %w", err)
 	}

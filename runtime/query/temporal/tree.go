@@ -6,20 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-)
 
-// Memory is what was remembered up to the last commit.
-type Memory interface {
-	// Get returns the values of the keys, nil where there is none.
-	Get(keys [][]byte) ([][]byte, error)
-}
+	"github.com/streamform/streamform/runtime/query/memory"
+)
 
 // Tree keeps keys in order, each with a number above 0, in keyed data, which has no order of its own: a B-tree, each of whose nodes is
 // one entry. The entry prefix, node number (a varint) → kind (0: leaf, 1: branch), next free node number, then the items one after the other: key behind its
 // length, and a varint: a leaf's is the key's number, a branch's the number of the node in which the keys from this one on are. Numbers of nodes count
 // from 0, the root; only the root's next free number means anything. A branch's first item stands for all keys before the second, too.
 type Tree struct {
-	mem     Memory
+	mem     memory.Reader
 	prefix  byte
 	nodes   map[uint64]*node
 	changed map[uint64]bool
@@ -40,7 +36,7 @@ type item struct {
 }
 
 // NewTree is the tree kept under a prefix.
-func NewTree(mem Memory, prefix byte) *Tree {
+func NewTree(mem memory.Reader, prefix byte) *Tree {
 	return &Tree{mem: mem, prefix: prefix, nodes: map[uint64]*node{}, changed: map[uint64]bool{}}
 }
 
@@ -53,7 +49,7 @@ func (t *Tree) node(id uint64) (*node, error) {
 	if n, ok := t.nodes[id]; ok {
 		return n, nil
 	}
-	values, err := t.mem.Get([][]byte{t.entry(id)})
+	values, err := memory.Get(t.mem, [][]byte{t.entry(id)})
 	if err != nil {
 		return nil, fmt.Errorf("reading keyed data: %w", err)
 	}

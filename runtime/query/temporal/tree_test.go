@@ -16,12 +16,11 @@ import (
 // shelf is keyed data in a map.
 type shelf map[string][]byte
 
-func (s shelf) Get(keys [][]byte) ([][]byte, error) {
-	out := make([][]byte, len(keys))
-	for i, k := range keys {
-		out[i] = s[string(k)]
+func (s shelf) Read(n int, key func(int) []byte, fn func(int, []byte)) error {
+	for i := range n {
+		fn(i, s[string(key(i))])
 	}
-	return out, nil
+	return nil
 }
 
 func (s shelf) take(keys, values [][]byte) {

@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/streamform/streamform/runtime/query/memory"
 )
 
 // Row is a row as it waits: the values its filter reads, and all of it as bytes.
@@ -19,7 +21,7 @@ type Row struct {
 // turned and the high byte first, so that they sort as bytes. The entry headKey → clock of the last epoch and moment of the next change, both so.
 type Waiting struct {
 	filter Filter
-	mem    Memory
+	mem    memory.Reader
 	trees  []*Tree
 	// Clock is the moment up to which the rows are sorted out; Due the next one at which one of them goes in or out, or Never. Fresh: there was no epoch yet.
 	Clock, Due int64
@@ -29,12 +31,12 @@ type Waiting struct {
 const headKey = "\xff"
 
 // Open reads where the last epoch left off.
-func Open(mem Memory, f Filter) (*Waiting, error) {
+func Open(mem memory.Reader, f Filter) (*Waiting, error) {
 	w := &Waiting{filter: f, mem: mem, Fresh: true, Due: Never}
 	for i := range f.Values() {
 		w.trees = append(w.trees, NewTree(mem, byte(i)))
 	}
-	head, err := mem.Get([][]byte{[]byte(headKey)})
+	head, err := memory.Get(mem, [][]byte{[]byte(headKey)})
 	if err != nil {
 		return nil, fmt.Errorf("reading keyed data: %w", err)
 	}

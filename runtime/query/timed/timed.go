@@ -10,6 +10,7 @@ import (
 
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/compile"
+	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/table"
 	"github.com/streamform/streamform/runtime/query/temporal"
 )
@@ -28,7 +29,7 @@ type Run struct {
 type Change struct{ Inserted, Deleted []string }
 
 // Open reads where a filter is. now is the clock of the epoch, in microseconds since 1970-01-01 UTC; where the filter's own is ahead, that one counts.
-func Open(set *table.Set, t compile.Temporal, mem temporal.Memory, now int64) (*Run, error) {
+func Open(set *table.Set, t compile.Temporal, mem memory.Reader, now int64) (*Run, error) {
 	w, err := temporal.Open(mem, t.Filter)
 	if err != nil {
 		return nil, err

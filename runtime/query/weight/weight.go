@@ -86,14 +86,15 @@ func inBlocks(mem memory.Memory) (int64, error) {
 // one is a memory of a single entry.
 type one struct{ key, value []byte }
 
-func (o one) Get(keys [][]byte) ([][]byte, error) {
-	out := make([][]byte, len(keys))
-	for i, k := range keys {
-		if bytes.Equal(k, o.key) {
-			out[i] = o.value
+func (o one) Read(n int, key func(int) []byte, fn func(int, []byte)) error {
+	for i := range n {
+		if bytes.Equal(key(i), o.key) {
+			fn(i, o.value)
+		} else {
+			fn(i, nil)
 		}
 	}
-	return out, nil
+	return nil
 }
 
 func (o one) Scan(fn func(key, value []byte) error) error { return fn(o.key, o.value) }

@@ -18,15 +18,12 @@ type Memory struct {
 // New is a memory of nothing.
 func New() *Memory { return &Memory{values: map[string][]byte{}, pieces: map[string][]byte{}} }
 
-// Get is memory.Memory's.
-func (m *Memory) Get(keys [][]byte) ([][]byte, error) { return found(m.values, keys), nil }
-
-func found(in map[string][]byte, names [][]byte) [][]byte {
-	out := make([][]byte, len(names))
-	for i, n := range names {
-		out[i] = in[string(n)]
+// Read is memory.Memory's.
+func (m *Memory) Read(n int, key func(int) []byte, fn func(int, []byte)) error {
+	for i := range n {
+		fn(i, m.values[string(key(i))])
 	}
-	return out
+	return nil
 }
 
 // Scan is memory.Memory's, in the order of the keys.
@@ -50,13 +47,17 @@ func (m *Memory) Blocks(fn func(block []byte) error) error {
 }
 
 // Pieces is memory.Memory's.
-func (m *Memory) Pieces(names [][]byte) ([][]byte, error) { return found(m.pieces, names), nil }
+func (m *Memory) Pieces(names [][]byte) ([][]byte, error) {
+	out := make([][]byte, len(names))
+	for i, n := range names {
+		out[i] = m.pieces[string(n)]
+	}
+	return out, nil
+}
 
 // Keep makes what an operator remembers part of the memory.
 func (m *Memory) Keep(r memory.Remember) {
-	for i, k := range r.Keys {
-		set(m.values, k, r.Values[i])
-	}
+	r.Each(func(key, value []byte, _ int) { set(m.values, key, value) })
 	for _, p := range r.Pieces {
 		set(m.pieces, p.Name, p.Value)
 	}
