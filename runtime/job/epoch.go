@@ -266,6 +266,7 @@ func (o *outcome) remember(b *store.Batch) error {
 			if !ok {
 				return fmt.Errorf("%s has no table for what its operator %s remembers", r.Addr, m.Operator)
 			}
+			b.Expect(table, m.Len(), m.Changes.Bytes())
 			m.Each(func(key, value []byte, was int) {
 				switch {
 				case was != query.Unknown:

@@ -72,6 +72,13 @@ func (b *Batch) Replace(table uint64, key, value []byte, was Former) {
 	}
 }
 
+// Expect makes room for changes of so many keys in a table, with keys and values of so many bytes.
+func (b *Batch) Expect(table uint64, keys, bytes int) {
+	t := b.table(table)
+	t.keys = slices.Grow(t.keys, keys)
+	t.records = slices.Grow(t.records, bytes+4*keys)
+}
+
 // Delete removes a key; removing an absent key is harmless.
 func (b *Batch) Delete(table uint64, key []byte) { b.change(table, key, nil) }
 

@@ -74,6 +74,16 @@ func (e *entries) find(hash uint64, key []byte) int {
 	}
 }
 
+// seek returns the first record of a hash, 0 where there is none; there must be slots.
+func (e *entries) seek(hash uint64) uint32 {
+	mask := uint64(len(e.slots) - 1)
+	i := e.home(hash)
+	for e.slots[i].ref != 0 && e.slots[i].hash != hash {
+		i = (i + 1) & mask
+	}
+	return e.slots[i].ref
+}
+
 // key is the key of a used slot; it points into the arena.
 func (e *entries) key(s *slot) []byte {
 	record := e.arena[uint64(s.ref-1)*recordAlign:]

@@ -26,7 +26,7 @@ type keyed struct {
 	changed uint64
 	// pinned has the pins that see another table than the present one, and how many keys they see.
 	pinned map[*pin]int64
-	warmed byte // of no use but to make the compiler keep the reads of warm
+	warmed uint32 // of no use but to make the compiler keep the reads of warm
 	// frozen is set when the table was dropped while views could read it.
 	frozen *pebble.Snapshot
 }
@@ -76,32 +76,36 @@ const ahead = 32
 
 // warm reads what looking up these few keys will read. The reads of different keys do
 // not wait for each other here, so a chain of cache misses per key becomes one for all;
-// in tables larger than the cache this halves the cost of a lookup.
+// in tables larger than the cache this halves the cost of a lookup. Each loop reads what
+// the one before it has brought: a search that does not end where it begins is
+// mispredicted, and would wait for memory before the next one could begin.
 func (t *keyed) warm(items []byhash.Item) {
 	var refs [ahead]uint32
 	var parts [ahead]*partition
-	for j := range items[:min(len(items), ahead)] {
-		hash := items[j].Hash
-		p := t.part(hash)
-		parts[j] = p
-		if len(p.slots) == 0 {
-			continue
+	items = items[:min(len(items), ahead)]
+	sum := uint32(0)
+	for j, item := range items {
+		p := t.part(item.Hash)
+		if parts[j] = p; len(p.slots) > 0 {
+			sum ^= p.slots[p.home(item.Hash)].ref
 		}
-		mask := uint64(len(p.slots) - 1)
-		i := p.home(hash)
-		for p.slots[i].ref != 0 && p.slots[i].hash != hash {
-			i = (i + 1) & mask
-		}
-		refs[j] = p.slots[i].ref
 	}
-	var sum byte
-	for j, ref := range refs {
-		if ref != 0 {
-			sum ^= parts[j].arena[uint64(ref-1)*recordAlign]
+	for j, item := range items {
+		if p := parts[j]; len(p.slots) > 0 {
+			refs[j] = p.seek(item.Hash)
+		}
+	}
+	for j := range items {
+		if ref := refs[j]; ref != 0 {
+			arena, at := parts[j].arena, int(ref-1)*recordAlign
+			sum ^= uint32(arena[at]) ^ uint32(arena[min(at+lineBytes/2, len(arena)-1)])
 		}
 	}
 	t.warmed = sum
 }
+
+// lineBytes is what the processor reads at a time; a record of less than half of it may still lie in two lines.
+const lineBytes = 64
 
 // each visits every partition once, in the order of hashes. The visitor may not split.
 func (t *keyed) each(fn func(p *partition)) {

@@ -37,6 +37,9 @@ func (c *Changes) Grow(keys, bytes int) {
 // Len is how many keys there are.
 func (c *Changes) Len() int { return c.rows.Len() }
 
+// Bytes is how long all keys and values are.
+func (c *Changes) Bytes() int { return c.rows.Bytes() }
+
 // At is key i, its value, nil when it has none any more, and what it had, as Put was told.
 func (c *Changes) At(i int) (key, value []byte, was int) {
 	if c.moves == nil {
