@@ -13,13 +13,15 @@ import (
 type Config struct {
 	Dir       string // the folder it was read from, absolute
 	Settings  Settings
-	Resources []Resource        // ordered by address
-	Outputs   []Output          // ordered by name
-	Variables []Variable        // ordered by name; the values the run was given
-	Checks    []Check           // ordered by name
-	Policies  []Policy          // ordered by name
-	Moved     []Move            // in the order of files and lines
-	Files     map[string][]byte // every file read, by the name diagnostics use, for snippets
+	Resources []Resource // ordered by address
+	Outputs   []Output   // ordered by name
+	Variables []Variable // ordered by name; the values the run was given
+	Checks    []Check    // ordered by name
+	Policies  []Policy   // ordered by name
+	Moved     []Move     // in the order of files and lines
+	// Repeated are the blocks with for_each or count, by address without a key. Those without instances are among them.
+	Repeated map[addr.Resource]addr.Repetition
+	Files    map[string][]byte // every file read, by the name diagnostics use, for snippets
 }
 
 // Settings is the streamform block, with its defaults.

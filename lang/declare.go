@@ -8,16 +8,24 @@ import (
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/lang/expand"
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/zclconf/go-cty/cty"
 )
 
-// declared is one resource block before and after evaluation.
-type declared struct {
-	Resource
+// block is one resource block, which declares one instance or many.
+type block struct {
+	expand.Block
 	body  *hclsyntax.Body
 	shape *shape
 	at    hcl.Range // the header
+}
+
+// declared is one instance of a block before and after evaluation.
+type declared struct {
+	Resource
+	*block
+	self expand.Instance
 }
 
 // topSchema lists the blocks a file may hold, those of later versions included so
@@ -51,8 +59,6 @@ func (l *loader) declare() {
 			l.declareBlock(b)
 		}
 	}
-	l.uniqueRelations()
-	l.checkMoved()
 }
 
 func (l *loader) declareBlock(b *hcl.Block) {
@@ -95,13 +101,11 @@ func (l *loader) declareResource(b *hcl.Block) {
 		l.faulty[a] = true
 		return
 	}
-	if other, ok := l.resources[a]; ok {
+	if other, ok := l.blocks[a]; ok {
 		l.fail(&b.DefRange, fmt.Sprintf("Duplicate %s", a.Block), fmt.Sprintf("%s is already declared at %s. Each needs a name of its own.", a, rangeOf(other.at)))
 		return
 	}
-	d := &declared{body: b.Body.(*hclsyntax.Body), shape: shape, at: b.DefRange}
-	d.Addr, d.Kind, d.Range = a, shape.kind, rangeOf(b.DefRange)
-	l.resources[a] = d
+	l.blocks[a] = &block{Block: expand.Block{Addr: a}, body: b.Body.(*hclsyntax.Body), shape: shape, at: b.DefRange}
 }
 
 // shape finds the kind of a resource; nil when there is none such, which is then reported.
@@ -148,27 +152,40 @@ func (l *loader) uniqueRelations() {
 		if !d.Addr.Block.IsRelation() {
 			continue
 		}
-		name := strings.ToLower(d.Addr.Name)
+		name := strings.ToLower(d.Addr.Relation())
 		other, taken := first[name]
 		if !taken {
 			first[name] = d
 			continue
 		}
 		why := "SQL reads sources, streams and views by their bare names"
-		if other.Addr.Name != d.Addr.Name {
+		if d.Addr.Key != (addr.Key{}) || other.Addr.Key != (addr.Key{}) {
+			why = fmt.Sprintf("SQL would read both as %s", d.Addr.Relation())
+		}
+		if other.Addr.Relation() != d.Addr.Relation() {
 			why += ", and ignores case"
 		}
 		l.fail(&d.at, "Duplicate relation name", fmt.Sprintf("%s has the same name as %s, declared at %s. %s, so each name can be used only once. Rename one of them.", d.Addr, other.Addr, rangeOf(other.at), why))
 	}
 }
 
-// inOrder lists the resources in the order of files and lines.
+// inOrder lists the resources in the order of files and lines, instances by their keys.
 func (l *loader) inOrder() []*declared {
 	out := make([]*declared, 0, len(l.resources))
-	for _, d := range l.resources {
-		out = append(out, d)
+	for _, b := range l.blocksInOrder() {
+		for _, k := range b.Keys {
+			out = append(out, l.resources[b.Addr.Instance(k)])
+		}
 	}
-	sortByPlace(out, func(d *declared) hcl.Range { return d.at })
+	return out
+}
+
+func (l *loader) blocksInOrder() []*block {
+	out := make([]*block, 0, len(l.blocks))
+	for _, b := range l.blocks {
+		out = append(out, b)
+	}
+	sortByPlace(out, func(b *block) hcl.Range { return b.at })
 	return out
 }
 
@@ -192,7 +209,7 @@ type shape struct {
 func newShape(k schema.Kind) *shape {
 	s := shapeOf(k.Fields())
 	s.kind = k
-	for _, meta := range unsupportedArguments() {
+	for _, meta := range append(unsupportedArguments(), string(addr.ForEach), string(addr.Count)) {
 		s.body.Attributes = append(s.body.Attributes, hcl.AttributeSchema{Name: meta})
 	}
 	s.body.Blocks = append(s.body.Blocks, hcl.BlockHeaderSchema{Type: "lifecycle"})
@@ -201,7 +218,7 @@ func newShape(k schema.Kind) *shape {
 
 // unsupportedArguments are Terraform's, read in every resource to be refused by name.
 func unsupportedArguments() []string {
-	return []string{"count", "for_each", "depends_on", "enabled", "provider"}
+	return []string{"depends_on", "enabled", "provider"}
 }
 
 func shapeOf(fields []schema.Field) *shape {

@@ -175,6 +175,7 @@ func (l *loader) didYouMean(written string, candidates []string) string {
 
 // sortedDiags orders findings by place, those without a place first, and names the block around each.
 func (l *loader) sortedDiags() diag.Diagnostics {
+	l.diags = diag.Once(l.diags)
 	for i := range l.diags {
 		d := &l.diags[i]
 		if d.Subject == nil || d.Context != "" {

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/ext/tryfunc"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
+	"github.com/streamform/streamform/lang/expand"
 	"github.com/streamform/streamform/lang/function"
 	"github.com/zclconf/go-cty/cty"
 	ctyfunction "github.com/zclconf/go-cty/cty/function"
@@ -109,8 +110,16 @@ func (l *loader) evaluate() {
 	l.ctx.Variables["local"] = cty.ObjectVal(values)
 	l.checkVariables()
 	l.evaluateBackend()
-	for _, d := range l.inOrder() {
-		l.evaluateResource(d)
+	l.expand()
+	l.uniqueRelations()
+	l.checkMoved()
+	for _, b := range l.blocksInOrder() {
+		if len(b.Keys) == 0 { // looked at all the same, for mistakes
+			l.evaluateResource(newDeclared(b, expand.Unknown(b.Mode)))
+		}
+		for _, k := range b.Keys {
+			l.evaluateResource(l.resources[b.Addr.Instance(k)])
+		}
 	}
 	for _, name := range sortedKeys(l.outputs) {
 		l.evaluateOutput(l.outputs[name])
@@ -123,47 +132,15 @@ func (l *loader) functions() map[string]ctyfunction.Function {
 	table["try"] = tryfunc.TryFunc
 	table["can"] = tryfunc.CanFunc
 	inner := maps.Clone(table) // templates do not read further templates
-	table["templatefile"] = l.templatefile(inner)
-	return table
-}
-
-// templatefile reads a file as a template and fills it from an object.
-func (l *loader) templatefile(functions map[string]ctyfunction.Function) ctyfunction.Function {
-	render := func(args []cty.Value) (cty.Value, error) {
-		path := args[0].AsString()
+	table["templatefile"] = expand.Templatefile(inner, func(path string) (string, string, error) {
 		src, err := l.reader.ReadText(path)
-		if err != nil {
-			return cty.NilVal, ctyfunction.NewArgError(0, err)
-		}
 		shown := l.display(l.reader.Path(path))
-		l.sources[shown] = []byte(src)
-		expr, diags := hclsyntax.ParseTemplate([]byte(src), shown, hcl.InitialPos)
-		if diags.HasErrors() {
-			return cty.NilVal, diags
+		if err == nil {
+			l.sources[shown] = []byte(src)
 		}
-		if ty := args[1].Type(); !ty.IsObjectType() && !ty.IsMapType() || args[1].IsNull() {
-			return cty.NilVal, ctyfunction.NewArgErrorf(1, "an object or a map is required")
-		}
-		v, diags := expr.Value(&hcl.EvalContext{Variables: args[1].AsValueMap(), Functions: functions})
-		if diags.HasErrors() {
-			return cty.NilVal, diags
-		}
-		return v, nil
-	}
-	return ctyfunction.New(&ctyfunction.Spec{
-		Params: []ctyfunction.Parameter{{Name: "path", Type: cty.String}, {Name: "values", Type: cty.DynamicPseudoType}},
-		Type: func(args []cty.Value) (cty.Type, error) {
-			if !args[0].IsKnown() || !args[1].IsKnown() {
-				return cty.DynamicPseudoType, nil
-			}
-			v, err := render(args)
-			if err != nil {
-				return cty.NilType, err
-			}
-			return v.Type(), nil
-		},
-		Impl: func(args []cty.Value, _ cty.Type) (cty.Value, error) { return render(args) },
+		return src, shown, err
 	})
+	return table
 }
 
 // evaluateLocal computes a local after those it refers to. path holds the locals being
@@ -243,7 +220,9 @@ func (l *loader) value(expr hcl.Expression, ctx *hcl.EvalContext) (cty.Value, bo
 		return cty.DynamicVal, false
 	}
 	v, diags := expr.Value(ctx)
-	l.report(diags)
+	if !diags.HasErrors() || l.checkKeys(expr) {
+		l.report(diags)
+	}
 	if diags.HasErrors() || !v.IsWhollyKnown() {
 		return cty.DynamicVal, false
 	}

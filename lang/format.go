@@ -16,7 +16,7 @@ func Format(src []byte, filename string) ([]byte, diag.Diagnostics) {
 	_, found := hclsyntax.ParseConfig(src, filename, hcl.InitialPos)
 	if found.HasErrors() {
 		l := &loader{}
-		l.report(causes(found))
+		l.report(diag.Causes(found))
 		return src, l.diags
 	}
 	text := bytes.TrimPrefix(src, []byte("\xef\xbb\xbf"))

@@ -2,9 +2,11 @@ package lang
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/expand"
 	"github.com/zclconf/go-cty/cty"
 )
 
@@ -93,30 +95,56 @@ func (d *decoder) replaceTriggeredBy(attr *hcl.Attribute) {
 	}
 	for _, expr := range d.list(attr, "a list of references, such as [source.files.purchases, view.sales.sql]") {
 		at := expr.Range()
-		t, diags := hcl.AbsTraversalForExpr(expr)
-		a, rest, ok := addr.Resource{}, []string(nil), false
-		if !diags.HasErrors() {
-			a, rest, ok = addressIn(t)
-		}
-		if !ok || len(rest) > 1 {
-			d.l.fail(&at, "Invalid reference", "replace_triggered_by lists resources (view.sales) and attributes of resources (view.sales.sql), without quotes.")
-			continue
-		}
-		by := Trigger{To: a}
-		if len(rest) == 1 {
-			by.Attr = rest[0]
-		}
-		if d.triggers(by, at) {
-			d.out.Lifecycle.ReplaceTriggeredBy = append(d.out.Lifecycle.ReplaceTriggeredBy, by)
+		for _, by := range d.triggersIn(expr) {
+			if d.triggers(by, at) {
+				d.out.Lifecycle.ReplaceTriggeredBy = append(d.out.Lifecycle.ReplaceTriggeredBy, by)
+			}
 		}
 	}
+}
+
+// triggersIn reads an entry of replace_triggered_by. A block with several instances stands for all of them.
+func (d *decoder) triggersIn(expr hcl.Expression) (out []Trigger) {
+	t, diags := hcl.AbsTraversalForExpr(expr)
+	a, rest, ok := addr.Resource{}, []string(nil), false
+	if !diags.HasErrors() {
+		a, rest, ok = expand.Address(t)
+	}
+	b := d.l.blocks[a.Whole()]
+	switch {
+	case ok && len(rest) <= 1 && b != nil && b.Mode != addr.Once && a.Key == addr.Key{}:
+		for _, k := range b.Keys {
+			out = append(out, Trigger{To: a.Instance(k), Attr: strings.Join(rest, "")})
+		}
+		return out
+	case ok && len(rest) <= 1:
+		if b != nil {
+			a.Key = expand.As(b.Mode, a.Key)
+		}
+		return []Trigger{{To: a, Attr: strings.Join(rest, "")}}
+	case diags.HasErrors() && refers(expr):
+		refs, ok, reported := d.l.referred(expr)
+		for _, ref := range refs {
+			out = append(out, Trigger{To: ref.To, Attr: ref.Side})
+		}
+		if ok || reported {
+			return out
+		}
+	}
+	at := expr.Range()
+	d.l.fail(&at, "Invalid reference", "replace_triggered_by lists resources (view.sales) and attributes of resources (view.sales.sql), without quotes.")
+	return nil
 }
 
 // triggers checks that there is what should trigger a replacement.
 func (d *decoder) triggers(by Trigger, at hcl.Range) bool {
 	other, declared := d.l.resources[by.To]
 	switch {
-	case d.l.faulty[by.To] || d.l.trusting && !declared:
+	case d.l.faulty[by.To.Whole()] || d.l.trusting && !declared:
+		return false
+	case !declared && d.l.blocks[by.To.Whole()] != nil:
+		p := d.l.checkKey(d.l.blocks[by.To.Whole()], by.To.Key)
+		d.l.fail(&at, p.summary, p.detail)
 		return false
 	case !declared:
 		d.l.fail(&at, "Reference to undeclared resource", d.l.undeclared(by.To))

@@ -1,7 +1,6 @@
 package lang
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/streamform/streamform/lang/function"
 	"github.com/streamform/streamform/lang/literal"
 	"github.com/streamform/streamform/lang/schema"
+	"github.com/zclconf/go-cty/cty"
 )
 
 // Suffix ends the names of configuration files.
@@ -65,14 +65,17 @@ type loader struct {
 	variables map[string]*variable
 	locals    map[string]*local
 	outputs   map[string]*output
-	resources map[addr.Resource]*declared
-	faulty    map[addr.Resource]bool // blocks whose header was refused; references to them are not reported again
+	blocks    map[addr.Resource]*block    // by address without key
+	resources map[addr.Resource]*declared // every instance
+	faulty    map[addr.Resource]bool      // blocks whose header was refused; references to them are not reported again
 	settings  settingsDecl
 	named     map[string][]namedBlock // check and plan_policy blocks
 	checks    []Check
 	policies  []Policy
 	moved     []Move
-	ctx       *hcl.EvalContext
+	ctx       *hcl.EvalContext                 // of the expression at hand
+	meanings  map[reading]map[string]cty.Value // of references; nil until blocks have instances
+	reading   reading
 	garbled   bool // a file has syntax errors
 	trusting  bool // references to resources are taken as declared
 	suggested int  // suggestions made, which are bounded
@@ -87,7 +90,7 @@ func newLoader(dir string, o Options) *loader {
 		o: o, dir: filepath.Clean(dir), workDir: workDir, reader: function.NewFiles(workDir),
 		parsed: map[string]*hcl.File{}, sources: map[string][]byte{}, texts: map[string]*literal.Source{},
 		shapes: map[string]*shape{}, variables: map[string]*variable{}, locals: map[string]*local{},
-		outputs: map[string]*output{}, resources: map[addr.Resource]*declared{}, faulty: map[addr.Resource]bool{},
+		outputs: map[string]*output{}, blocks: map[addr.Resource]*block{}, resources: map[addr.Resource]*declared{}, faulty: map[addr.Resource]bool{},
 		settings: settingsDecl{Settings: defaultSettings()}, named: map[string][]namedBlock{},
 	}
 }
@@ -138,31 +141,8 @@ func (l *loader) parse(shown string, src []byte) {
 		l.parsed[shown] = file
 		l.order = append(l.order, shown)
 	}
-	l.report(causes(diags))
+	l.report(diag.Causes(diags))
 	l.garbled = l.garbled || diags.HasErrors()
-}
-
-// causes leaves out what only follows from an earlier syntax error: further findings at the
-// same place, and a quotation mark left open on every line after it.
-func causes(found hcl.Diagnostics) hcl.Diagnostics {
-	const openQuote = "Invalid multi-line string"
-	var out hcl.Diagnostics
-	seen := map[string]bool{}
-	for _, d := range found {
-		key := d.Summary
-		if d.Summary != openQuote && d.Subject != nil {
-			key = fmt.Sprint(d.Subject.Start)
-		}
-		if seen[key] {
-			continue
-		}
-		seen[key] = true
-		if d.Subject != nil {
-			seen[fmt.Sprint(d.Subject.Start)] = true
-		}
-		out = append(out, d)
-	}
-	return out
 }
 
 // CheckExample loads the example of a kind, for tests of kinds: it must declare a
@@ -230,7 +210,12 @@ func errorText(err error) string {
 
 // config collects what was evaluated.
 func (l *loader) config() *Config {
-	cfg := &Config{Dir: l.absolute(l.dir), Files: l.sources, Settings: l.settings.Settings, Checks: l.checks, Policies: l.policies, Moved: l.moved}
+	cfg := &Config{Dir: l.absolute(l.dir), Files: l.sources, Settings: l.settings.Settings, Checks: l.checks, Policies: l.policies, Moved: l.moved, Repeated: map[addr.Resource]addr.Repetition{}}
+	for a, b := range l.blocks {
+		if b.Mode != addr.Once {
+			cfg.Repeated[a] = b.Mode
+		}
+	}
 	cfg.Resources = make([]Resource, 0, len(l.resources))
 	for _, d := range l.resources {
 		cfg.Resources = append(cfg.Resources, d.Resource)

@@ -2,15 +2,16 @@ package lang
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
+	"github.com/streamform/streamform/lang/expand"
 )
 
-// Move is a moved block: what was declared as From is declared as To now, and is the same.
+// Move is a moved block: what was declared as From is declared as To now, and is the same. With a key on neither side it is about
+// all instances, which keep their keys; else it is about one, and an address without a key is that of a resource that is one.
 type Move struct {
 	From, To addr.Resource
 	Range    diag.Range // the block's header
@@ -33,37 +34,13 @@ func (l *loader) movedAddress(attr *hcl.Attribute) (addr.Resource, bool) {
 	}
 	t, diags := hcl.AbsTraversalForExpr(attr.Expr)
 	if !diags.HasErrors() {
-		if a, rest, ok := addressIn(t); ok && len(rest) == 0 {
+		if a, rest, ok := expand.Address(t); ok && len(rest) == 0 {
 			return a, true
 		}
 	}
 	at := attr.Expr.Range()
-	l.fail(&at, "Invalid address", fmt.Sprintf("%s must be the address of a resource, without quotes, such as view.sales or source.files.purchases.", attr.Name))
+	l.fail(&at, "Invalid address", fmt.Sprintf("%s must be the address of a resource, without quotes, such as view.sales, source.files.purchases or view.sales[\"eu\"].", attr.Name))
 	return addr.Resource{}, false
-}
-
-// addressIn reads the address that a traversal begins with, and the names behind it.
-func addressIn(t hcl.Traversal) (a addr.Resource, rest []string, ok bool) {
-	a.Block = addr.Block(t.RootName())
-	if !slices.Contains(addr.Blocks(), a.Block) {
-		return a, nil, false
-	}
-	var names []string
-	for i := 1; i < len(t); i++ {
-		name, isName := attrAt(t, i)
-		if !isName {
-			return a, nil, false
-		}
-		names = append(names, name)
-	}
-	if a.Block.HasType() && len(names) > 0 {
-		a.Type, names = names[0], names[1:]
-	}
-	if len(names) == 0 {
-		return a, nil, false
-	}
-	a.Name = names[0]
-	return a, names[1:], true
 }
 
 // checkMoved refuses moves that could be understood in two ways, or in none.
@@ -73,9 +50,8 @@ func (l *loader) checkMoved() {
 		froms[m.From] = m
 	}
 	for _, m := range l.moved {
-		_, declared := l.resources[m.To]
 		_, movesOn := froms[m.To]
-		still, exists := l.resources[m.From]
+		still, exists, undeclared := l.standing(m)
 		other, twice := tos[m.To]
 		switch {
 		case m.From.Block == addr.View && m.To.Block == addr.Stream:
@@ -85,16 +61,35 @@ func (l *loader) checkMoved() {
 		case l.circular(m, froms):
 			l.failMove(m, "Moves form a circle", fmt.Sprintf("Following the moves from %s leads back to it, so there is no last place for it. A moved block cannot tell an exchange that was made from one to be made. To exchange two names, go through a third one, in three applies, and take each moved block out when it is applied.", m.From))
 		case exists:
-			l.failMove(m, "Moved resource still exists", fmt.Sprintf("%s is said to be %s now, but it is still declared at %s. Remove one of the two.", m.From, m.To, rangeOf(still.at)))
+			l.failMove(m, "Moved resource still exists", fmt.Sprintf("%s is said to be %s now, but it is still declared at %s. Remove one of the two.", m.From, m.To, rangeOf(still)))
 		case froms[m.From] != m:
 			l.failMove(m, "Ambiguous moves", fmt.Sprintf("%s is said to be both %s and %s.", m.From, m.To, froms[m.From].To))
 		case twice:
 			l.failMove(m, "Ambiguous moves", fmt.Sprintf("Both %s and %s are said to be %s.", other.From, m.From, m.To))
-		case !declared && !movesOn && !l.faulty[m.To]:
-			l.failMove(m, "Reference to undeclared resource", l.undeclared(m.To))
+		case undeclared != nil && !movesOn:
+			l.failMove(m, undeclared.summary, undeclared.detail)
 		}
 		tos[m.To] = m
 	}
+}
+
+// standing says whether what has moved is still declared, and where, and what is wrong with the place it has moved to.
+func (l *loader) standing(m Move) (at hcl.Range, exists bool, undeclared *problem) {
+	from, to := l.blocks[m.From.Whole()], l.blocks[m.To.Whole()]
+	none := addr.Key{}
+	all := m.From.Key == none && m.To.Key == none
+	if from != nil {
+		_, exists = l.resources[m.From]
+		at, exists = from.at, exists || all
+	}
+	switch {
+	case l.faulty[m.To.Whole()]:
+	case to == nil:
+		undeclared = &problem{"Reference to undeclared resource", l.undeclared(m.To)}
+	case !all:
+		undeclared = l.checkKey(to, m.To.Key)
+	}
+	return at, exists, undeclared
 }
 
 // circular reports whether following moves leads back to where one starts.

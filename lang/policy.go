@@ -90,22 +90,26 @@ func (l *loader) requireApproval(p *Policy, attr *hcl.Attribute) {
 
 // appliesTo reads references, which stand bare as everywhere.
 func (l *loader) appliesTo(p *Policy, attr *hcl.Attribute) {
-	list, ok := attr.Expr.(*hclsyntax.TupleConsExpr)
-	if !ok {
+	exprs := []hcl.Expression{attr.Expr}
+	if list, ok := attr.Expr.(*hclsyntax.TupleConsExpr); ok {
+		exprs = exprs[:0]
+		for _, e := range list.Exprs {
+			exprs = append(exprs, e)
+		}
+	} else if t, diags := hcl.AbsTraversalForExpr(attr.Expr); !diags.HasErrors() && t != nil || !refers(attr.Expr) {
 		l.failExpr(attr.Expr, l.ctx, "A list of references is required", "The argument \"applies_to\" takes references to resources, written without quotes: applies_to = [view.NAME].")
 		return
 	}
-	for _, e := range list.Exprs {
-		t, diags := hcl.AbsTraversalForExpr(e)
-		if diags.HasErrors() || !slices.Contains(addr.Blocks(), addr.Block(t.RootName())) {
+	for _, e := range exprs {
+		refs, ok, reported := []Reference(nil), false, false
+		if refers(e) {
+			refs, ok, reported = l.referred(e)
+		}
+		if !ok && !reported {
 			l.failExpr(e, l.ctx, "A reference is required", "The argument \"applies_to\" takes references to resources, written without quotes: applies_to = [view.NAME].")
-			continue
 		}
-		ref, wrong := l.resourceReference(t)
-		if wrong != nil {
-			l.failReference(t, wrong)
-			continue
+		for _, ref := range refs {
+			p.AppliesTo = append(p.AppliesTo, ref.To)
 		}
-		p.AppliesTo = append(p.AppliesTo, ref.To)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/hcl/v2"
 	"github.com/hashicorp/hcl/v2/hclsyntax"
 	"github.com/streamform/streamform/lang/addr"
+	"github.com/streamform/streamform/lang/expand"
 	"github.com/streamform/streamform/lang/schema"
 	"github.com/zclconf/go-cty/cty"
 	"github.com/zclconf/go-cty/cty/convert"
@@ -45,12 +46,25 @@ func (l *loader) checkTraversal(t hcl.Traversal) *problem {
 	case root == "path":
 		return l.checkNamed(t, "path", []string{"cwd", "module", "root"})
 	case slices.Contains(addr.Blocks(), addr.Block(root)):
-		ref, p := l.resourceReference(t)
-		if p != nil {
+		ref, p := l.resourceReference(t, true)
+		_, meant := l.meanings[l.reading][root]
+		switch {
+		case p != nil:
 			return p
+		case meant && l.reading == inSQL && ref.Side != "":
+			return &problem{"Invalid reference", fmt.Sprintf("In SQL, the side relation follows the reference: write ${%s}.%s.", ref.To, ref.Side)}
+		case meant:
+			return nil
+		case l.reading == inSQL:
+			return &problem{"Wrong kind of resource", fmt.Sprintf("SQL reads sources, streams and views; %s is a %s.", ref.To, ref.To.Block)}
 		}
 		return &problem{"Values of resources are not available", fmt.Sprintf("%s can only stand alone, as the whole value of an argument that takes a reference. What a resource holds is not known while files are read; SQL reads relations by their bare names.", ref.To)}
-	case root == "each" || root == "count" || root == "self" || root == "module" || root == "data" || root == "terraform" || root == "streamform":
+	case root == "each" || root == "count":
+		if summary, detail := expand.CheckSelf(t, l.ctx); summary != "" {
+			return &problem{summary, detail}
+		}
+		return nil
+	case root == "self" || root == "module" || root == "data" || root == "terraform" || root == "streamform":
 		return &problem{"Invalid reference", fmt.Sprintf("%q is not supported in this version.", root)}
 	}
 	return l.unknownName(t)
@@ -79,7 +93,7 @@ func (l *loader) checkNamed(t hcl.Traversal, what string, names []string) *probl
 func (l *loader) unknownName(t hcl.Traversal) *problem {
 	name := t.RootName()
 	detail := fmt.Sprintf("%q is not the beginning of a reference. References begin with var, local or path, or with the block of a resource, such as view.", name)
-	for a := range l.resources {
+	for a := range l.blocks {
 		if a.Block.IsRelation() && strings.EqualFold(a.Name, name) {
 			return &problem{"Invalid reference", fmt.Sprintf("%s Did you mean %q?", detail, a.String())}
 		}
@@ -105,57 +119,48 @@ func attrAt(t hcl.Traversal, i int) (string, bool) {
 	return attr.Name, ok
 }
 
-// resourceReference reads a traversal that begins with a block's name.
-func (l *loader) resourceReference(t hcl.Traversal) (Reference, *problem) {
-	block := addr.Block(t.RootName())
-	want := 2
-	form := string(block) + ".NAME"
-	if block.HasType() {
-		want, form = 3, string(block)+".TYPE.NAME"
-	}
-	var names []string
-	for i := 1; i < len(t); i++ {
-		name, ok := attrAt(t, i)
-		if !ok {
-			return Reference{}, &problem{"Invalid reference", fmt.Sprintf("A %s is referred to as %s; there are no instances to choose from.", block, form)}
+// resourceReference reads a traversal that begins with a block's name. With all, it may mean all instances of a block.
+func (l *loader) resourceReference(t hcl.Traversal, all bool) (Reference, *problem) {
+	a, rest, ok := expand.Address(t)
+	if !ok {
+		form := string(a.Block) + ".NAME"
+		if a.Block.HasType() {
+			form = string(a.Block) + ".TYPE.NAME"
 		}
-		names = append(names, name)
-	}
-	if len(names) < want-1 {
-		return Reference{}, &problem{"Invalid reference", fmt.Sprintf("A %s is referred to as %s.", block, form)}
-	}
-	a := addr.Resource{Block: block, Name: names[want-2]}
-	if block.HasType() {
-		a.Type = names[0]
+		return Reference{}, &problem{"Invalid reference", fmt.Sprintf("A %s is referred to as %s, and one of several instances as %s[KEY].", a.Block, form, form)}
 	}
 	ref := Reference{To: a, Range: rangeOf(t.SourceRange())}
-	d, ok := l.resources[a]
-	if !ok && l.trusting {
+	b, ok := l.blocks[a.Whole()]
+	switch {
+	case !ok && l.trusting:
 		return ref, nil
-	}
-	if l.faulty[a] {
+	case l.faulty[a.Whole()]:
 		return ref, &problem{}
-	}
-	if !ok {
+	case !ok:
 		return ref, &problem{"Reference to undeclared resource", l.undeclared(a)}
+	case l.meanings != nil && (!all || a.Key != (addr.Key{}) || len(rest) > 0):
+		ref.To.Key = expand.As(b.Mode, a.Key)
+		if p := l.checkKey(b, ref.To.Key); p != nil {
+			return ref, p
+		}
 	}
-	switch rest := names[want-1:]; {
-	case len(rest) == 1 && slices.Contains(d.Kind.Sides, rest[0]):
+	switch {
+	case len(rest) == 1 && slices.Contains(b.shape.kind.Sides, rest[0]):
 		ref.Side = rest[0]
 	case len(rest) > 0:
-		return ref, l.noSuchSide(d, rest)
+		return ref, l.noSuchSide(b, ref.To, rest)
 	}
 	return ref, nil
 }
 
-func (l *loader) noSuchSide(d *declared, rest []string) *problem {
+func (l *loader) noSuchSide(b *block, a addr.Resource, rest []string) *problem {
 	name := strings.Join(rest, ".")
-	if f, ok := d.Kind.Field(rest[0]); ok {
-		return &problem{"Values of resources are not available", fmt.Sprintf("%s.%s cannot be read: what a resource's arguments say is not available elsewhere. Put the value into locals { } and use it in both places.", d.Addr, f.Name)}
+	if f, ok := b.shape.kind.Field(rest[0]); ok {
+		return &problem{"Values of resources are not available", fmt.Sprintf("%s.%s cannot be read: what a resource's arguments say is not available elsewhere. Put the value into locals { } and use it in both places.", a, f.Name)}
 	}
-	detail := fmt.Sprintf("%s has no part %q that can be referred to.", d.Addr, name)
-	if len(d.Kind.Sides) > 0 {
-		detail += fmt.Sprintf(" Its side relations are %s.", quotedList(d.Kind.Sides)) + l.didYouMean(name, d.Kind.Sides)
+	detail := fmt.Sprintf("%s has no part %q that can be referred to.", a, name)
+	if len(b.shape.kind.Sides) > 0 {
+		detail += fmt.Sprintf(" Its side relations are %s.", quotedList(b.shape.kind.Sides)) + l.didYouMean(name, b.shape.kind.Sides)
 	}
 	return &problem{"Invalid reference", detail}
 }
@@ -164,7 +169,7 @@ func (l *loader) noSuchSide(d *declared, rest []string) *problem {
 func (l *loader) undeclared(a addr.Resource) string {
 	detail := fmt.Sprintf("%s is not declared.", a)
 	var same, all []string
-	for other := range l.resources {
+	for other := range l.blocks {
 		if other.Block == a.Block {
 			same = append(same, other.String())
 		}
@@ -174,7 +179,7 @@ func (l *loader) undeclared(a addr.Resource) string {
 	}
 	slices.Sort(same)
 	slices.Sort(all)
-	if near := l.didYouMean(a.String(), same); near != "" {
+	if near := l.didYouMean(a.Whole().String(), same); near != "" {
 		return detail + near
 	}
 	if len(all) > 0 {
@@ -206,27 +211,15 @@ func (d *decoder) reference(f schema.Field, expr hcl.Expression, path string) (c
 			return d.bareReference(f, e, path)
 		}
 	}
+	if refers(expr) {
+		return d.computedReference(f, expr, path)
+	}
 	v, ok := d.l.value(expr, d.l.ctx)
 	if !ok || v.IsNull() {
 		return v, ok
 	}
-	d.l.failExpr(expr, d.l.ctx, "A reference is required", fmt.Sprintf("The argument %q takes a reference to a resource, written without quotes: %s = %s.", f.Name, f.Name, d.exampleReference(f)))
+	d.l.failExpr(expr, d.l.ctx, "A reference is required", fmt.Sprintf("The argument %q takes a reference to a resource, written without quotes: %s = %s.", f.Name, f.Name, expand.Example(f)))
 	return v, false
-}
-
-func (d *decoder) exampleReference(f schema.Field) string {
-	block := addr.View
-	if len(f.RefBlocks) > 0 {
-		block = f.RefBlocks[0]
-	}
-	example := string(block) + ".NAME"
-	if block.HasType() {
-		example = string(block) + ".TYPE.NAME"
-	}
-	if f.Type.IsListType() {
-		return "[" + example + "]"
-	}
-	return example
 }
 
 func (d *decoder) chosenReference(f schema.Field, e *hclsyntax.ConditionalExpr, path string) (cty.Value, bool) {
@@ -247,12 +240,16 @@ func (d *decoder) chosenReference(f schema.Field, e *hclsyntax.ConditionalExpr, 
 }
 
 func (d *decoder) bareReference(f schema.Field, e *hclsyntax.ScopeTraversalExpr, path string) (cty.Value, bool) {
-	at := e.Range()
-	ref, p := d.l.resourceReference(e.Traversal)
+	ref, p := d.l.resourceReference(e.Traversal, false)
 	if p != nil {
 		d.l.failReference(e.Traversal, p)
 		return cty.DynamicVal, false
 	}
+	return d.refer(f, ref, e.Range(), path)
+}
+
+// refer notes that an argument refers to a resource, if it may refer to such.
+func (d *decoder) refer(f schema.Field, ref Reference, at hcl.Range, path string) (cty.Value, bool) {
 	allowed := f.RefBlocks
 	if len(allowed) == 0 {
 		allowed = []addr.Block{addr.Source, addr.Stream, addr.View}

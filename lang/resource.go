@@ -30,6 +30,7 @@ type place struct {
 
 func (l *loader) evaluateResource(r *declared) {
 	d := &decoder{l: l, out: &r.Resource, places: map[string]place{"": {at: r.at}}, labels: map[string]string{}, broken: map[string]bool{}}
+	defer l.with(r.self.Variables())()
 	r.AttrRanges, r.Keys = map[string]diag.Range{}, map[string][]string{}
 	content, diags := r.body.Content(r.shape.body)
 	l.report(diags)
@@ -57,7 +58,7 @@ func unsupportedReason(name string) string {
 	case "provider":
 		return "Kinds are part of streamform and need no provider; remove it."
 	}
-	return "Resources cannot be repeated or switched off yet; write each one as a block of its own."
+	return "A resource cannot be switched off yet; with count = 0, there is none."
 }
 
 // body evaluates what is written in a block, as an object.
@@ -85,11 +86,8 @@ func (d *decoder) body(s *shape, content *hcl.BodyContent, prefix string) cty.Va
 			continue
 		}
 		attrs[f.Name] = v
-		if keys := d.l.keys(attr.Expr); keys != nil && f.Type.IsMapType() {
+		if keys := d.l.written().Keys(attr.Expr); keys != nil && f.Type.IsMapType() {
 			d.out.Keys[d.shown(path)] = keys
-		}
-		if f.SQLText {
-			d.holdSQL(path, attr.Expr, v)
 		}
 	}
 	return cty.ObjectVal(attrs)
@@ -119,6 +117,9 @@ func (d *decoder) attribute(f schema.Field, attr *hcl.Attribute, path string) (c
 	if f.Refs {
 		return d.reference(f, attr.Expr, path)
 	}
+	if f.SQLText {
+		defer d.l.read(inSQL)()
+	}
 	v, ok := d.l.value(attr.Expr, d.l.ctx)
 	if !ok {
 		return v, false
@@ -134,6 +135,9 @@ func (d *decoder) attribute(f schema.Field, attr *hcl.Attribute, path string) (c
 	case holdsMark(v, function.SecretReference) && !f.Secret:
 		d.l.failExpr(attr.Expr, d.l.ctx, "Secret reference not allowed here", fmt.Sprintf("secret() is only for arguments that hold secrets, and %q is none: the reference would be used as a text.", f.Name))
 		return plain, false
+	}
+	if f.SQLText {
+		d.holdSQL(path, attr.Expr, plain)
 	}
 	return plain, true
 }

@@ -199,3 +199,13 @@ func (r Resource) Instance(k Key) Resource {
 	r.Key = k
 	return r
 }
+
+// Repetition says how a block declares its instances.
+type Repetition string
+
+// The repetitions, by the arguments that ask for them.
+const (
+	Once    Repetition = "" // there is one, without a key
+	ForEach Repetition = "for_each"
+	Count   Repetition = "count"
+)
