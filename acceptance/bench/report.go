@@ -29,10 +29,33 @@ func (m measured) text() string {
 	for _, l := range m.cases {
 		fmt.Fprintf(&b, "| %s |\n", strings.Join(l.cells(bounded, names), " | "))
 	}
-	if mean, n := m.mean(); n > 2 {
-		fmt.Fprintf(&b, "\nGeometric mean of eta by cpu over %d cases: %.2f.\n", n, mean)
-	}
+	b.WriteString(m.means())
 	return b.String()
+}
+
+// means says the geometric mean of eta of every group of more than two cases.
+func (m measured) means() string {
+	var groups, parts []string
+	for _, l := range m.cases {
+		if !slices.Contains(groups, l.Group) {
+			groups = append(groups, l.Group)
+		}
+	}
+	for _, g := range groups {
+		mean, n := m.mean(g)
+		if n <= 2 {
+			continue
+		}
+		of := ""
+		if g != "" {
+			of = " of " + g
+		}
+		parts = append(parts, fmt.Sprintf("over %d cases%s: %.2f", n, of, mean))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "\nGeometric mean of eta by cpu " + strings.Join(parts, ", ") + ".\n"
 }
 
 // machine says when and where.
@@ -106,11 +129,11 @@ func seconds(all []meter.Cost, f func(meter.Cost) float64) string {
 	return fmt.Sprintf("%.3g s", meter.Median(meter.Of(all, f)))
 }
 
-// mean is the geometric mean of eta by processor time, and over how many cases.
-func (m measured) mean() (float64, int) {
+// mean is the geometric mean of eta by processor time of a group, and over how many cases.
+func (m measured) mean(group string) (float64, int) {
 	sum, n := 0.0, 0
 	for _, l := range m.cases {
-		if len(l.bound) == 0 {
+		if l.Group != group || len(l.bound) == 0 {
 			continue
 		}
 		sum += math.Log(meter.Ratios(meter.Of(costs(l.bound), meter.CPUSeconds), meter.Of(costs(l.ours), meter.CPUSeconds)).Median)

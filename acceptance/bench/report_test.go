@@ -57,4 +57,19 @@ func TestText(t *testing.T) {
 	require.Contains(t, text, "What it is.\n")
 	require.Contains(t, text, "| first | ≥ 0.5 | 0.50 (0.50–0.50) | 0.50 | 4 s | 2 s | 8 s | 4 s | 1.5 | 5 MB |\n")
 	require.Contains(t, text, "| second |  | – | – | 1 s | – | 2 s | – |  | 5 MB |\n")
+	require.NotContains(t, text, "Geometric")
+}
+
+func TestGroupsHaveTheirOwnMeans(t *testing.T) {
+	var m measured
+	for i := range 6 {
+		l := lines{Case: workload.Case{Group: "a"}, ours: []workload.Outcome{{Cost: meter.Cost{CPU: 2 * time.Second}}}, bound: []workload.Outcome{{Cost: meter.Cost{CPU: time.Second}}}}
+		if i >= 3 {
+			l.Group, l.bound[0].Cost.CPU = "b", 500*time.Millisecond
+		}
+		m.cases = append(m.cases, l)
+	}
+	require.Equal(t, "\nGeometric mean of eta by cpu over 3 cases of a: 0.50, over 3 cases of b: 0.25.\n", m.means())
+	m.cases = m.cases[2:]
+	require.Equal(t, "\nGeometric mean of eta by cpu over 3 cases of b: 0.25.\n", m.means())
 }

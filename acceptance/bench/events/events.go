@@ -16,6 +16,7 @@ import (
 	"github.com/streamform/streamform/acceptance/bench/plain"
 	"github.com/streamform/streamform/acceptance/bench/workload"
 	"github.com/streamform/streamform/acceptance/nexmark"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/delta"
 	"github.com/streamform/streamform/runtime/delta/logstore"
 )
@@ -72,6 +73,18 @@ func (r run) reads() []string {
 	return out
 }
 
+// input is a table's files as a source.
+func (r run) input(table string) ours.Input {
+	in := ours.Input{Name: table, Path: r.data.Dir(table), Format: "parquet", Files: 1}
+	if r.data.Lines {
+		in.Format, in.Columns = "json", map[string]string{}
+		for _, c := range r.data.Columns(table) {
+			in.Columns[c.Name] = c.Type
+		}
+	}
+	return in
+}
+
 func (r run) ours(ctx context.Context, dir string) (out workload.Outcome, err error) {
 	rt, err := ours.Open(ctx, ours.Options{Dir: dir, Memory: r.settings.Memory, Threads: r.settings.Threads})
 	if err != nil {
@@ -79,7 +92,7 @@ func (r run) ours(ctx context.Context, dir string) (out workload.Outcome, err er
 	}
 	defer func() { err = errors.Join(err, rt.Close()) }()
 	for _, table := range r.reads() {
-		if err := rt.Source(ctx, ours.Input{Name: table, Path: r.data.Dir(table), Format: "parquet", Files: 1}); err != nil {
+		if err := rt.Source(ctx, r.input(table)); err != nil {
 			return out, err
 		}
 	}
@@ -146,7 +159,11 @@ func (r run) oneShot(ctx context.Context, dir string) (out workload.Outcome, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
 	for _, table := range r.reads() {
-		if err := db.Files(ctx, table, r.data.Dir(table)); err != nil {
+		var columns batch.Schema
+		if r.data.Lines {
+			columns = r.data.Columns(table)
+		}
+		if err := db.Files(ctx, table, r.data.Dir(table), columns); err != nil {
 			return out, err
 		}
 	}
@@ -162,11 +179,18 @@ func (r run) oneShot(ctx context.Context, dir string) (out workload.Outcome, err
 	return out, err
 }
 
-// line is a case of one query: its events, and how many of them an epoch takes.
+// line is a case of one query: its events in Parquet files, and how many of them an epoch takes.
 func line(s workload.Settings, name string, events, epoch int64, target string) workload.Case {
-	r := run{settings: s, data: input.Nexmark{Cache: s.Cache, Events: events, Chunk: epoch}}
+	return over(s, name, input.Nexmark{Cache: s.Cache, Events: events, Chunk: epoch}, target)
+}
+
+func over(s workload.Settings, name string, data input.Nexmark, target string) workload.Case {
+	r := run{settings: s, data: data}
 	r.query, r.bound = find(name)
-	title := fmt.Sprintf("%s, epochs of %s", name, short(epoch))
+	if data.Lines {
+		name += ", NDJSON"
+	}
+	title := fmt.Sprintf("%s, epochs of %s", name, short(data.Chunk))
 	return workload.Case{Name: title, Target: target, Input: r.data.Make, Ours: r.ours, Bound: r.oneShot}
 }
 

@@ -17,24 +17,32 @@ func open(t *testing.T) *plain.DB {
 	return d
 }
 
-func TestNexmarkIsTheSameInFilesOfAnySize(t *testing.T) {
+func TestNexmarkIsTheSameInAllFiles(t *testing.T) {
 	d := open(t)
 	small := Nexmark{Cache: t.TempDir(), Events: 1000, Chunk: 150}
 	large := Nexmark{Cache: t.TempDir(), Events: 1000, Chunk: 1000}
-	for _, n := range []Nexmark{small, large} {
+	lines := Nexmark{Cache: t.TempDir(), Events: 1000, Chunk: 150, Lines: true}
+	for _, n := range []Nexmark{small, large, lines} {
 		require.NoError(t, n.Make(t.Context()))
 	}
 	for table, files := range map[string]int{"person": 7, "auction": 7, "bid": 7, "side_input": 1} {
 		found, err := filepath.Glob(filepath.Join(small.Dir(table), "*.parquet"))
 		require.NoError(t, err)
 		require.Len(t, found, files)
-		require.NoError(t, d.Files(t.Context(), "a", small.Dir(table)))
-		require.NoError(t, d.Files(t.Context(), "b", large.Dir(table)))
+		require.NoError(t, d.Files(t.Context(), "a", small.Dir(table), nil))
+		require.NoError(t, d.Files(t.Context(), "b", large.Dir(table), nil))
 		a, err := d.Fingerprint(t.Context(), "a")
 		require.NoError(t, err)
 		b, err := d.Fingerprint(t.Context(), "b")
 		require.NoError(t, err)
 		require.Equal(t, a, b)
+		found, err = filepath.Glob(filepath.Join(lines.Dir(table), "*.json"))
+		require.NoError(t, err)
+		require.Len(t, found, files)
+		require.NoError(t, d.Files(t.Context(), "c", lines.Dir(table), lines.Columns(table)))
+		c, err := d.Fingerprint(t.Context(), "c")
+		require.NoError(t, err)
+		require.Equal(t, a, c)
 	}
 }
 
@@ -43,8 +51,8 @@ func TestKeyedRows(t *testing.T) {
 	for _, zipf := range []bool{false, true} {
 		k := Keyed{Cache: t.TempDir(), Keys: 1000, Base: 2000, BaseFile: 600, Updates: 3, UpdateFile: 5000, Zipf: zipf}
 		require.NoError(t, k.Make(t.Context()))
-		require.NoError(t, d.Files(t.Context(), "base", k.BaseDir()))
-		require.NoError(t, d.Files(t.Context(), "later", k.UpdateDir()))
+		require.NoError(t, d.Files(t.Context(), "base", k.BaseDir(), nil))
+		require.NoError(t, d.Files(t.Context(), "later", k.UpdateDir(), nil))
 		require.NoError(t, d.Exec(t.Context(), `CREATE OR REPLACE TABLE facts AS SELECT
 			(SELECT count(*) = 2000 AND count(DISTINCT k) = 1000 AND min(k) = 0 AND max(k) = 999 FROM base) AS base_ok,
 			(SELECT count(*) = 15000 AND count(DISTINCT id) = 15000 AND min(id) = 2000 AND min(k) >= 0 AND max(k) < 1000 FROM later) AS later_ok,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/streamform/streamform/acceptance/bench/plain"
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector/nexmark"
 )
 
@@ -19,13 +20,18 @@ type Nexmark struct {
 	Cache  string
 	Events int64
 	Chunk  int64
+	Lines  bool // the files are lines of JSON; else Parquet
 }
 
 // rate is how many events share a second of event time, as in the data set L of the published runs.
 const rate = 10_000
 
 func (n Nexmark) root() string {
-	return filepath.Join(n.Cache, fmt.Sprintf("nexmark-%d-%d", n.Events, n.Chunk))
+	name := fmt.Sprintf("nexmark-%d-%d", n.Events, n.Chunk)
+	if n.Lines {
+		name += "-lines"
+	}
+	return filepath.Join(n.Cache, name)
 }
 
 // Dir is the folder of a table: person, auction, bid, or side_input with the rows (i, i) for i from 0 to 9999.
@@ -33,6 +39,23 @@ func (n Nexmark) Dir(table string) string { return filepath.Join(n.root(), table
 
 // Tables are all tables there are.
 func (n Nexmark) Tables() []string { return append(nexmark.Tables(), "side_input") }
+
+// Columns of a table, which files of JSON do not tell.
+func (n Nexmark) Columns(table string) batch.Schema {
+	if table == "side_input" {
+		return batch.Schema{{Name: "key", Type: "BIGINT"}, {Name: "value", Type: "VARCHAR"}}
+	}
+	return nexmark.Columns(table)
+}
+
+// part is the path of a table's numbered file.
+func (n Nexmark) part(table string, number int64) string {
+	path := part(n.Dir(table), number)
+	if n.Lines {
+		path = strings.TrimSuffix(path, ".parquet") + ".json"
+	}
+	return path
+}
 
 // Make writes the files that are missing.
 func (n Nexmark) Make(ctx context.Context) error {
@@ -47,7 +70,7 @@ func (n Nexmark) Make(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := db.Exec(ctx, fmt.Sprintf("COPY (SELECT i AS key, CAST(i AS VARCHAR) AS value FROM range(10000) t(i)) TO '%s'", part(n.Dir("side_input"), 0))); err != nil {
+		if err := db.Exec(ctx, fmt.Sprintf("COPY (SELECT i AS key, CAST(i AS VARCHAR) AS value FROM range(10000) t(i)) TO '%s'", n.part("side_input", 0))); err != nil {
 			return err
 		}
 		g := nexmark.New(nexmark.Options{Rate: rate, Base: time.UnixMilli(1_700_006_383_000)})
@@ -67,14 +90,25 @@ type span struct {
 	from, to int64
 }
 
-// write makes one table's file of a span of events, by way of lines of JSON.
+// write makes one table's file of a span of events, a Parquet file by way of lines of JSON.
 func (n Nexmark) write(ctx context.Context, db *plain.DB, g *nexmark.Generator, s span) (err error) {
+	if n.Lines {
+		return n.lines(n.part(s.table, s.from/n.Chunk), g, s)
+	}
 	lines := filepath.Join(n.root(), "lines.json")
-	f, err := os.Create(lines)
+	defer func() { err = errors.Join(err, os.Remove(lines)) }()
+	if err := n.lines(lines, g, s); err != nil {
+		return err
+	}
+	return db.Exec(ctx, fmt.Sprintf("COPY (FROM %s) TO '%s'", plain.Lines(lines, n.Columns(s.table)), n.part(s.table, s.from/n.Chunk)))
+}
+
+// lines writes one table's events of a span as lines of JSON.
+func (n Nexmark) lines(path string, g *nexmark.Generator, s span) error {
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.Remove(lines)) }()
 	w := bufio.NewWriterSize(f, 1<<20)
 	var line []byte
 	for e := s.from; e < s.to; e++ {
@@ -83,16 +117,8 @@ func (n Nexmark) write(ctx context.Context, db *plain.DB, g *nexmark.Generator, 
 		}
 		line = g.Append(line[:0], e)
 		if _, err := w.Write(line); err != nil {
-			return err
+			return errors.Join(err, f.Close())
 		}
 	}
-	if err := errors.Join(w.Flush(), f.Close()); err != nil {
-		return err
-	}
-	var columns []string
-	for _, c := range nexmark.Columns(s.table) {
-		columns = append(columns, fmt.Sprintf("%q: '%s'", c.Name, c.Type))
-	}
-	return db.Exec(ctx, fmt.Sprintf("COPY (FROM read_json('%s', format = 'newline_delimited', columns = {%s})) TO '%s'",
-		lines, strings.Join(columns, ", "), part(n.Dir(s.table), s.from/n.Chunk)))
+	return errors.Join(w.Flush(), f.Close())
 }

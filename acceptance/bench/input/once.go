@@ -1,4 +1,4 @@
-// Package input writes what the workloads read, once: events of Nexmark and rows with keys, as Parquet files.
+// Package input writes what the workloads read, once: events of Nexmark as Parquet files or lines of JSON, and rows with keys as Parquet files.
 package input
 
 import (

@@ -89,7 +89,7 @@ func (f flat) oneShot(ctx context.Context, _ string) (out workload.Outcome, err 
 		return out, err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	if err := errors.Join(f.data.Relations(ctx, db, 0), db.Files(ctx, "d", f.dimension().BaseDir()), db.Exec(ctx, "CREATE OR REPLACE VIEW t AS FROM every")); err != nil {
+	if err := errors.Join(f.data.Relations(ctx, db, 0), db.Files(ctx, "d", f.dimension().BaseDir(), nil), db.Exec(ctx, "CREATE OR REPLACE VIEW t AS FROM every")); err != nil {
 		return out, err
 	}
 	if out.Cost, err = db.Measure(ctx, "CREATE TABLE result AS "+f.sql); err != nil {

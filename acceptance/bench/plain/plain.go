@@ -58,9 +58,22 @@ func (d *DB) Measure(ctx context.Context, statement string) (meter.Cost, error) 
 	return mark.Cost(), err
 }
 
-// Files makes a relation of all Parquet files of a folder.
-func (d *DB) Files(ctx context.Context, name, dir string) error {
-	return d.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE VIEW %s AS FROM read_parquet('%s')", name, filepath.Join(dir, "*.parquet")))
+// Files makes a relation of all files of a folder: Parquet, or lines of JSON where columns says what they hold.
+func (d *DB) Files(ctx context.Context, name, dir string, columns batch.Schema) error {
+	from := fmt.Sprintf("read_parquet('%s')", filepath.Join(dir, "*.parquet"))
+	if columns != nil {
+		from = Lines(filepath.Join(dir, "*.json"), columns)
+	}
+	return d.Exec(ctx, fmt.Sprintf("CREATE OR REPLACE VIEW %s AS FROM %s", name, from))
+}
+
+// Lines is SQL for the rows of files with lines of JSON.
+func Lines(pattern string, columns batch.Schema) string {
+	var list []string
+	for _, c := range columns {
+		list = append(list, fmt.Sprintf("%q: '%s'", c.Name, c.Type))
+	}
+	return fmt.Sprintf("read_json('%s', format = 'newline_delimited', columns = {%s})", pattern, strings.Join(list, ", "))
 }
 
 // Columns of a relation.

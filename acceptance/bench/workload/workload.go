@@ -38,6 +38,7 @@ type Workload struct {
 type Case struct {
 	Name   string
 	Target string // what is aimed at, for people
+	Group  string // cases of one group have a geometric mean of their own
 	// Input makes the input, once; nil: there is none. It is not measured.
 	Input func(ctx context.Context) error
 	// Before fills the folder that Ours finds, in a process that is then killed; nil: the folder is empty.
