@@ -1,6 +1,8 @@
 package query_test
 
 import (
+	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -9,6 +11,46 @@ import (
 
 	"github.com/streamform/streamform/runtime/query"
 )
+
+// firstOfMoving are first rows over rows that are taken back: counts, sums and what a join gives.
+func firstOfMoving() []view {
+	n := "(SELECT id, op, count(*) AS n, sum(c) AS s, max(seq) AS m FROM t GROUP BY id, op)"
+	return []view{
+		{"v0", `SELECT * FROM ` + n + ` QUALIFY rank() OVER (PARTITION BY op ORDER BY n DESC) = 1`},
+		{"v1", `SELECT id, op, s FROM ` + n + ` QUALIFY row_number() OVER (PARTITION BY op ORDER BY s DESC NULLS LAST, m) <= 2`},
+		{"v2", `SELECT id, op, s FROM ` + n + ` QUALIFY row_number() OVER (PARTITION BY op ORDER BY s NULLS FIRST, n DESC, m) <= 2`},
+		{"v3", `SELECT id, n FROM ` + n + ` QUALIFY dense_rank() OVER (ORDER BY n) <= 2`},
+		{"v4", `SELECT id, n, rank() OVER (PARTITION BY n % 2 ORDER BY s, op) AS r FROM ` + n + ` QUALIFY r < 4`},
+		{"v5", `SELECT id, n, m FROM ` + n + ` ORDER BY n DESC, m LIMIT 3`},
+		{"v6", `SELECT DISTINCT ON (n) n, s, m FROM ` + n + ` ORDER BY n, s DESC NULLS LAST, m`},
+		{"v7", `SELECT id, x FROM (SELECT a.id, b.s AS x, a.seq FROM t a LEFT JOIN ` + n + ` b ON a.id = b.id AND a.op = b.op) QUALIFY row_number() OVER (PARTITION BY x ORDER BY seq) <= 2`},
+		{"v8", `SELECT op, n FROM (SELECT op, n FROM ` + n + `) QUALIFY row_number() OVER (PARTITION BY op ORDER BY n DESC) <= 2`},
+	}
+}
+
+// TestFirstRowsOfMoving: the first rows of a key are right after every epoch where rows are taken back, with ties, NULLs and rows that are there twice.
+func TestFirstRowsOfMoving(t *testing.T) {
+	l := newLab(t)
+	columns, _ := manyTypes()
+	h := history{columns: columns}
+	random, seq := rand.New(rand.NewPCG(7, 1)), 0
+	for i, n := range []int{25, 1, 9, 2, 40, 3, 12, 1} {
+		var rows []string
+		for range n {
+			seq++
+			c := []string{"null", "-3", "0", "1", "2"}[random.IntN(5)]
+			rows = append(rows, fmt.Sprintf(`{"id":%d,"seq":%d,"op":"%c","c":%s}`, random.IntN(9), seq, 'a'+rune(random.IntN(3)), c))
+		}
+		if i == 2 {
+			rows = append(rows, rows[:4]...)
+		}
+		h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}, Restart: i == 3})
+	}
+	for range 3 {
+		require.Nil(t, l.replay(h, firstOfMoving()))
+		l.restart(2) // and as large epochs
+	}
+}
 
 // TestFirstRows: the first rows of a key over rows that only come are computed from those given before, and right after every epoch.
 func TestFirstRows(t *testing.T) {

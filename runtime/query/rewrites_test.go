@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/stretchr/testify/require"
 )
 
@@ -27,6 +28,7 @@ func TestRewrites(t *testing.T) {
 		"aggregates nobody reads":                 "SELECT k, n FROM (SELECT k, count(*) AS n, sum(CAST(v + 9223372036854775000 AS BIGINT))::BIGINT AS s, max(v) FILTER (v > 3) AS m FROM t GROUP BY k)",
 		"aggregates over everything nobody reads": "SELECT 1 AS one FROM (SELECT CAST(sum(v) AS UTINYINT) AS n, sum(v) AS s FROM t)",
 		"grouping sets of which some is read":     "SELECT k, g FROM (SELECT k, grouping(k) AS g, count(*) AS n, sum(v) AS s FROM t GROUP BY ROLLUP (k))",
+		"counts of some rows over windows":        "SELECT k, v, count(*) FILTER (v > 0) OVER (PARTITION BY k ORDER BY v) AS n, count(*) FILTER (v IS NULL OR k <> 'a') OVER (ORDER BY v RANGE BETWEEN 3 PRECEDING AND 1 FOLLOWING) AS m FROM t",
 		"times":                                   "SELECT k, count(*) AS n FROM t WHERE ts >= TIMESTAMP '2026-05-01 09:30:00.5' AND CAST(ts AS DATE) < DATE '2026-05-01' + INTERVAL 1 DAY GROUP BY k",
 		"decimals":                                "SELECT k, sum(d * (1 - d) + d - 2 * d) AS s FROM t GROUP BY k",
 		"a filter on a long expression": "SELECT k, m FROM (SELECT k, CASE WHEN v > 40 THEN 'very large indeed' WHEN v > 20 THEN 'rather large' WHEN v > 0 THEN 'not so large at all' " +
@@ -58,5 +60,20 @@ func TestRowsOfLists(t *testing.T) {
 		p, err := c.Compile(t.Context(), query.Query{SQL: sql, Relations: known(), Stream: true})
 		require.NoError(t, err, sql)
 		require.Empty(t, p.Steps, sql)
+	}
+}
+
+// TestWindowsCountByValues: rows that pass a condition are counted by it, since DuckDB counts rows without a value frame by frame.
+func TestWindowsCountByValues(t *testing.T) {
+	c := newCompiler(t)
+	for sql, want := range map[string]string{
+		"SELECT k, count(*) FILTER (v > 0) OVER (PARTITION BY k ORDER BY v) AS n FROM t": `"count"((c1 > `,
+		"SELECT k, count(*) OVER (PARTITION BY k ORDER BY v) AS n FROM t":                `"count"() OVER`,
+		"SELECT k, count(v) FILTER (v > 0) OVER (PARTITION BY k ORDER BY v) AS n FROM t": `"count"(c1) FILTER`,
+	} {
+		p, err := c.Compile(t.Context(), query.Query{SQL: sql, Relations: known()})
+		require.NoError(t, err)
+		require.Empty(t, p.FullRefresh, sql)
+		require.Contains(t, p.Steps[0].(compile.Keyed).Body, want, sql)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/streamform/streamform/runtime/query/partial"
 )
 
-// best recognises a filter that keeps the first rows of each partition by a ranking function over rows that are never taken
-// back: a row that is not among them never will be. ok is false for any other filter.
+// best recognises a filter that keeps the first rows of each partition by a ranking function. These are remembered, and told from
+// those that come in their place; over rows that are never taken back, a row that is not among them never will be. ok is false for any other filter.
 func (s *splitter) best(op *bound.Op) (out *bound.Op, ok bool, err error) {
 	var projections []*bound.Op
 	window := op.Children[0]
@@ -19,7 +19,7 @@ func (s *splitter) best(op *bound.Op) (out *bound.Op, ok bool, err error) {
 		return nil, false, nil
 	}
 	in, err := s.input(window.Children[0])
-	if err != nil || in.Retracts {
+	if err != nil {
 		return nil, false, nil // said where the window is cut
 	}
 	most, ok := bounded(op.Expressions, projections, ranked{in.Columns, len(window.Expressions)})
@@ -129,7 +129,7 @@ func (s *splitter) firstRows(in KeyedInput, rank *bound.Expr, most int) (*bound.
 		return nil, err
 	}
 	numbered := &bound.Op{Type: "LOGICAL_WINDOW", Children: []*bound.Op{leaf(0, in.Columns)}, Expressions: []*bound.Expr{rank}}
-	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + 1, Kind: "window", Unstable: true, Best: true, Alone: most == 1, Detail: "first rows by " + functionName(text),
+	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + 1, Kind: "window", Unstable: true, Best: !in.Retracts, Alone: most == 1, Detail: "first rows by " + functionName(text),
 		Body: "SELECT * FROM (SELECT *, " + aliased([]string{text}, in.Columns) + " FROM " + Leaf(InputLeaf(0)) + ") WHERE " + numberedScope(in.Columns+1, "")[in.Columns] + " <= " + condition,
 		Tree: &bound.Op{Type: "LOGICAL_FILTER", Children: []*bound.Op{numbered}, Expressions: []*bound.Expr{bound.Compare("COMPARE_LESSTHANOREQUALTO", column, limit)}}}
 	op, _, err := s.addKeyed(k)
