@@ -247,7 +247,7 @@ func unfit(name string) bool {
 
 // logOnly tells whether a table is a log only, without the data files it names.
 func logOnly(dir string, s *delta.Snapshot) bool {
-	for _, f := range s.Files {
+	for _, f := range s.Files() {
 		path, err := delta.FilePath(dir, f)
 		if err != nil {
 			return true
@@ -263,8 +263,8 @@ func logOnly(dir string, s *delta.Snapshot) bool {
 func TestDeltaStatistics(t *testing.T) {
 	dir := filepath.Join(foreignRoot(t), "data", "stats-writing-all-types", "delta")
 	_, s := loadTable(t, logstore.NewLocal(dir))
-	require.Len(t, s.Files, 1)
-	path, err := delta.FilePath(dir, s.Files[0])
+	require.Len(t, s.Files(), 1)
+	path, err := delta.FilePath(dir, s.Files()[0])
 	require.NoError(t, err)
 	db := utc(t)
 	columns, rows := copyWithStats(t, db, "FROM read_parquet("+schema.Literal(path)+")", filepath.Join(t.TempDir(), "x.parquet"), "")
@@ -276,7 +276,7 @@ func TestDeltaStatistics(t *testing.T) {
 	}
 	got, err := stats.FromCopy(stats.Table{Schema: s.Schema, Mode: s.Mode, Configuration: s.Metadata.Configuration}, stats.Copy{Rows: rows, Columns: columns})
 	require.NoError(t, err)
-	require.JSONEq(t, s.Files[0].Stats, got)
+	require.JSONEq(t, s.Files()[0].Stats, got)
 }
 
 // copyWithStats runs COPY with RETURN_STATS and returns column_statistics and the number of rows.

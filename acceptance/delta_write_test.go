@@ -162,7 +162,7 @@ func TestDeltaWriteTypes(t *testing.T) {
 	requireEqualRows(t, l.db, one+" UNION ALL "+one, l.scan())
 	s := l.snapshot()
 	require.Equal(t, []string{action.TimestampNTZ}, s.Protocol.ReaderFeatures)
-	for _, f := range s.Files {
+	for _, f := range s.Files() {
 		require.Contains(t, f.Stats, `"d38":99999999999999999999999999999999999999`)
 		require.NotContains(t, f.Stats, `"inf":-`)
 		require.Contains(t, f.Stats, `"local_time":"1970-01-01T00:00:00.000"`, "the upper bound is rounded up")
@@ -239,11 +239,11 @@ func TestDeltaWriteDeletions(t *testing.T) {
 			require.NoError(t, err)
 			found[path] = append(found[path], row)
 		}
-		old, err := l.table.DeletedRows(ctx, s.Files)
+		old, err := l.table.DeletedRows(ctx, s.Files())
 		require.NoError(t, err)
 		x := delta.Transaction{TxnID: uuid.NewString(), ReadVersion: s.Version, Operation: "DELETE", ReadWholeTable: true}
 		var sets []*dv.Bitmap
-		for _, f := range s.Files {
+		for _, f := range s.Files() {
 			path, err := delta.FilePath(l.dir, f)
 			require.NoError(t, err)
 			if len(found[path]) == 0 {

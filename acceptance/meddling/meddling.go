@@ -28,7 +28,7 @@ func Write(t *testing.T, dir, what string) {
 	require.NotNil(t, snap, dir)
 	version := snap.Version + 1
 	lines := []action.Action{{CommitInfo: &action.CommitInfo{Timestamp: 1700000000000, Operation: what, EngineInfo: "another writer"}}}
-	for _, f := range snap.Files {
+	for _, f := range snap.Files() {
 		changes := what != "optimize"
 		if what != "delete" {
 			data, err := os.ReadFile(filepath.Join(dir, f.Path))

@@ -80,7 +80,7 @@ func load(t testing.TB, table *delta.Table) *delta.Snapshot {
 
 func paths(s *delta.Snapshot) string {
 	var out []string
-	for _, f := range s.Files {
+	for _, f := range s.Files() {
 		out = append(out, strings.TrimSuffix(f.Path, ".parquet"))
 	}
 	return strings.Join(out, " ")
@@ -292,7 +292,7 @@ func TestManyAppenders(t *testing.T) {
 	require.NoError(t, errors.Join(errs...))
 	s := load(t, table)
 	require.EqualValues(t, writers*each, s.Version)
-	require.Len(t, s.Files, writers*each+1)
+	require.Len(t, s.Files(), writers*each+1)
 	require.EqualValues(t, writers*each, s.CheckpointVersion/10*10, "the last checkpoint is there")
 }
 

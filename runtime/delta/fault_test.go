@@ -68,7 +68,7 @@ func requireDelivered(t *testing.T, store logstore.Store, n int) {
 	t.Helper()
 	s := load(t, open(t, store))
 	require.EqualValues(t, deliveries-1, s.Version, "fault at call %d", n)
-	require.Len(t, s.Files, deliveries, "fault at call %d", n)
+	require.Len(t, s.Files(), deliveries, "fault at call %d", n)
 	version, ok := s.Txn("app")
 	require.True(t, ok)
 	require.EqualValues(t, deliveries-1, version)
@@ -192,7 +192,7 @@ func TestRace(t *testing.T) {
 
 	s := load(t, open(t, store))
 	require.EqualValues(t, racers*raceEach, s.Version)
-	require.Len(t, s.Files, racers*raceEach+1)
+	require.Len(t, s.Files(), racers*raceEach+1)
 	for w := range racers {
 		version, ok := s.Txn(fmt.Sprint("writer", w))
 		require.True(t, ok)

@@ -40,7 +40,7 @@ func ScanSQL(s *Snapshot, o ScanOptions) (string, error) {
 	}
 	files := o.Files
 	if files == nil {
-		files = s.Files
+		files = s.Files()
 	}
 	if len(files) == 0 {
 		return emptyScan(s, o), nil
@@ -285,7 +285,7 @@ func (t *Table) DeletedRows(ctx context.Context, files []action.Add) (map[action
 func (t *Table) ScanSQL(ctx context.Context, s *Snapshot, o ScanOptions) (string, error) {
 	files := o.Files
 	if files == nil {
-		files = s.Files
+		files = s.Files()
 	}
 	if o.Deleted == nil {
 		deleted, err := t.DeletedRows(ctx, files)
@@ -301,7 +301,7 @@ func (t *Table) ScanSQL(ctx context.Context, s *Snapshot, o ScanOptions) (string
 func Prune(s *Snapshot, ranges []stats.Range) []action.Add {
 	t := statsTable(s.Metadata, s.Schema, s.Mode)
 	out := []action.Add{}
-	for _, f := range s.Files {
+	for _, f := range s.Files() {
 		if t.MayHold(f, ranges) {
 			out = append(out, f)
 		}

@@ -34,7 +34,7 @@ func TestScanSQL(t *testing.T) {
 FROM read_parquet(['/lake/a b', '/lake/c[[]1]'], hive_partitioning = false, schema = MAP {'id': {name: 'c0', type: 'BIGINT', default_value: NULL}}) AS f
 JOIN (VALUES ('/lake/a b', CAST('it''s' AS VARCHAR)), ('/lake/c[1]', CAST(NULL AS VARCHAR))) AS p(file, p0) ON f.filename = p.file`, sql)
 
-	sql, err = delta.ScanSQL(s, delta.ScanOptions{Root: "/lake", Files: s.Files[:1]})
+	sql, err = delta.ScanSQL(s, delta.ScanOptions{Root: "/lake", Files: s.Files()[:1]})
 	require.NoError(t, err)
 	require.Equal(t, `SELECT f.c0 AS "id", CAST('it''s' AS VARCHAR) AS "p"
 FROM read_parquet(['/lake/a b'], hive_partitioning = false, schema = MAP {'id': {name: 'c0', type: 'BIGINT', default_value: NULL}}) AS f`, sql)
@@ -43,11 +43,11 @@ FROM read_parquet(['/lake/a b'], hive_partitioning = false, schema = MAP {'id': 
 	require.NoError(t, err)
 	require.Equal(t, `SELECT CAST(NULL AS BIGINT) AS "id", CAST(NULL AS VARCHAR) AS "p" WHERE false`, sql)
 
-	hidden := s.Files[0]
+	hidden := s.Files()[0]
 	hidden.DeletionVector = &action.DeletionVector{StorageType: "u", PathOrInlineDV: "x"}
 	_, err = delta.ScanSQL(s, delta.ScanOptions{Files: []action.Add{hidden}})
 	require.ErrorContains(t, err, "not loaded", "rows are never shown because a deletion vector was forgotten")
-	sql, err = delta.ScanSQL(s, delta.ScanOptions{Root: "/lake", Files: []action.Add{hidden, s.Files[1]}, Deleted: map[action.FileKey]*dv.Bitmap{hidden.Key(): dv.New(1, 2, 3, 7)}})
+	sql, err = delta.ScanSQL(s, delta.ScanOptions{Root: "/lake", Files: []action.Add{hidden, s.Files()[1]}, Deleted: map[action.FileKey]*dv.Bitmap{hidden.Key(): dv.New(1, 2, 3, 7)}})
 	require.NoError(t, err)
 	require.Contains(t, sql, "UNION ALL")
 	require.Contains(t, sql, "VALUES ('/lake/a b', 1, 4), ('/lake/a b', 7, 8)")
@@ -81,7 +81,7 @@ func TestPruneForeignTables(t *testing.T) {
 		t.Run(c.table, func(t *testing.T) {
 			s := load(t, open(t, logstore.NewLocal(filepath.Join(root, c.table))))
 			require.Len(t, delta.Prune(s, []stats.Range{c.r}), c.want)
-			require.Len(t, delta.Prune(s, nil), len(s.Files))
+			require.Len(t, delta.Prune(s, nil), len(s.Files()))
 		})
 	}
 }
@@ -149,7 +149,7 @@ func TestThousandsOfVersions(t *testing.T) {
 		x.TxnID = x.TxnID + time.Duration(v).String()
 		x.Adds[0].Path = x.TxnID
 		if v > 1 {
-			previous := load(t, follower).Files
+			previous := load(t, follower).Files()
 			require.Len(t, previous, 1)
 			x.Removes = []action.Remove{action.Removal(previous[0], 1)}
 		} else {
@@ -161,5 +161,5 @@ func TestThousandsOfVersions(t *testing.T) {
 	s := load(t, open(t, store))
 	require.EqualValues(t, versions, s.Version)
 	require.EqualValues(t, -1, s.CheckpointVersion)
-	require.Equal(t, s.Files, load(t, follower).Files)
+	require.Equal(t, s.Files(), load(t, follower).Files())
 }

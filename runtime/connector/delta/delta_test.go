@@ -177,7 +177,7 @@ func (b *bench) live() []string {
 	b.t.Helper()
 	_, snap := load(b.t, b.dir)
 	var out []string
-	for _, f := range snap.Files {
+	for _, f := range snap.Files() {
 		out = append(out, f.Path)
 	}
 	return out

@@ -53,13 +53,13 @@ func TestInspect(t *testing.T) {
 
 	b.foreign(func(snap *deltalake.Snapshot, x *deltalake.Transaction) { // OPTIMIZE: the same rows in other files
 		x.Operation = "OPTIMIZE"
-		removal := action.Removal(snap.Files[0], 1)
+		removal := action.Removal(snap.Files()[0], 1)
 		removal.DataChange = false
 		x.Removes = []action.Remove{removal}
-		again := snap.Files[0]
+		again := snap.Files()[0]
 		again.DataChange = false
 		again.Path = "copy-" + again.Path
-		text, err := os.ReadFile(filepath.Join(b.dir, "table", snap.Files[0].Path))
+		text, err := os.ReadFile(filepath.Join(b.dir, "table", snap.Files()[0].Path))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(b.dir, "table", again.Path), text, 0o600))
 		x.Adds = []action.Add{again}
@@ -67,7 +67,7 @@ func TestInspect(t *testing.T) {
 	require.Empty(t, b.kinds(), "the rows are the same")
 
 	b.foreign(func(snap *deltalake.Snapshot, x *deltalake.Transaction) {
-		x.Removes = []action.Remove{action.Removal(snap.Files[0], 1)}
+		x.Removes = []action.Remove{action.Removal(snap.Files()[0], 1)}
 	})
 	require.Equal(t, map[string]string{connector.DriftForeignRows: "version 2"}, b.kinds())
 	require.Contains(t, b.inspect().Drifts[0].Detail, "version 2 (DELETE by streamform/")
@@ -93,9 +93,9 @@ func TestInspectAppend(t *testing.T) {
 	b := newBench(t, "stream.x", "")
 	b.deliver([]string{"1 a"}, nil)
 	add := func(snap *deltalake.Snapshot, x *deltalake.Transaction) {
-		again := snap.Files[0]
+		again := snap.Files()[0]
 		again.Path = "more-" + again.Path
-		text, err := os.ReadFile(filepath.Join(b.dir, "table", snap.Files[0].Path))
+		text, err := os.ReadFile(filepath.Join(b.dir, "table", snap.Files()[0].Path))
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(b.dir, "table", again.Path), text, 0o600))
 		x.Operation, x.Adds, x.ReadWholeTable = "WRITE", []action.Add{again}, false
@@ -103,7 +103,7 @@ func TestInspectAppend(t *testing.T) {
 	b.foreign(add)
 	require.Empty(t, b.kinds(), "what this sink added is whole")
 	b.foreign(func(snap *deltalake.Snapshot, x *deltalake.Transaction) {
-		x.Removes = []action.Remove{action.Removal(snap.Files[0], 1)}
+		x.Removes = []action.Remove{action.Removal(snap.Files()[0], 1)}
 	})
 	require.Equal(t, map[string]string{connector.DriftForeignRows: "version 2"}, b.kinds())
 }

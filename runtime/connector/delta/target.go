@@ -30,7 +30,7 @@ type target struct {
 	incoming    []columns.Column
 	added       columns.Schema   // columns that live files do not have yet
 	metadata    *action.Metadata // when the delivery makes the table, or gives it other columns
-	files       []action.Add     // live files
+	files       []action.Add     // live files; not those of a table that is only added to
 	written     int64            // rows written so far
 }
 
@@ -55,7 +55,9 @@ func (s *sink) target(ctx context.Context, d connector.Delivery, st connector.St
 		}
 		return t, t.create(wanted, s.mode)
 	}
-	t.files = snap.Files
+	if s.mode != modeAppend || d.Overwrite {
+		t.files = snap.Files()
+	}
 	if err := t.checkHistory(s.mode); err != nil {
 		return nil, err
 	}

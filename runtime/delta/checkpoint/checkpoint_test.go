@@ -71,16 +71,16 @@ func requireSame(t *testing.T, want, got *snapshot.Snapshot) {
 	require.Len(t, got.Metadata.Configuration, len(want.Metadata.Configuration))
 	require.Equal(t, want.Txns(), got.Txns())
 	require.Equal(t, want.Domains(), got.Domains())
-	require.Len(t, got.Files, len(want.Files))
-	for i, f := range want.Files {
+	require.Len(t, got.Files(), len(want.Files()))
+	for i, f := range want.Files() {
 		f.DataChange = false
 		if f.PartitionValues == nil {
 			f.PartitionValues = map[string]*string{}
 		}
 		if len(f.Tags) == 0 {
-			f.Tags = got.Files[i].Tags
+			f.Tags = got.Files()[i].Tags
 		}
-		require.Equal(t, f, got.Files[i])
+		require.Equal(t, f, got.Files()[i])
 	}
 	old, kept := want.Tombstones(), got.Tombstones()
 	dated := 0
@@ -119,10 +119,10 @@ func TestContent(t *testing.T) {
 	require.NoError(t, checkpoint.Write(ctx, store, reload(t, store), now))
 	s := reload(t, store)
 	require.EqualValues(t, 8, s.CheckpointVersion)
-	require.Len(t, s.Files, 1)
-	require.Equal(t, map[string]*string{"p": nil}, s.Files[0].PartitionValues, "a NULL partition stays NULL")
-	require.Contains(t, s.Files[0].Stats, "NaN", "statistics are carried over as they are")
-	require.False(t, s.Files[0].DataChange)
+	require.Len(t, s.Files(), 1)
+	require.Equal(t, map[string]*string{"p": nil}, s.Files()[0].PartitionValues, "a NULL partition stays NULL")
+	require.Contains(t, s.Files()[0].Stats, "NaN", "statistics are carried over as they are")
+	require.False(t, s.Files()[0].DataChange)
 	require.Len(t, s.Tombstones(), 1)
 	require.Equal(t, "1", s.Tombstones()[0].Path)
 	require.EqualValues(t, 0, *s.Tombstones()[0].Size)
@@ -139,7 +139,7 @@ func TestStatsAsText(t *testing.T) {
 	store := storetest.NewMemory()
 	put(t, store, 0, fmt.Sprintf(created, `{"delta.checkpoint.writeStatsAsJson":"false"}`), fmt.Sprintf(added, 1))
 	require.NoError(t, checkpoint.Write(context.Background(), store, reload(t, store), now))
-	require.NotEmpty(t, reload(t, store).Files[0].Stats, "what would be lost otherwise is kept")
+	require.NotEmpty(t, reload(t, store).Files()[0].Stats, "what would be lost otherwise is kept")
 }
 
 // TestHintNeverGoesBack writes an older checkpoint after a newer one, and both of one version twice.
@@ -155,7 +155,7 @@ func TestHintNeverGoesBack(t *testing.T) {
 		require.NoError(t, err)
 		require.EqualValues(t, 2, hint.Version)
 	}
-	require.Len(t, reload(t, store).Files, 2)
+	require.Len(t, reload(t, store).Files(), 2)
 }
 
 // TestTornFiles breaks _last_checkpoint and checkpoints in every way a crash or another writer can.
@@ -176,13 +176,13 @@ func TestTornFiles(t *testing.T) {
 	for _, hint := range []string{"", "{", "[]", `{"version":"2"}`, `{"version":-5}`, `{"version":1,"size":"x"}`, `{"version":900}`, `{"version":3}`, `null`} {
 		store, _ := whole(t)
 		require.NoError(t, store.Put(ctx, logstore.LastCheckpoint, []byte(hint)))
-		require.Len(t, reload(t, store).Files, 3, "_last_checkpoint %q", hint)
+		require.Len(t, reload(t, store).Files(), 3, "_last_checkpoint %q", hint)
 	}
 	store, body := whole(t)
 	for i := 0; i < len(body); i += 37 {
 		require.NoError(t, store.Put(ctx, logstore.CheckpointKey(2), body[:i]))
 		s := reload(t, store)
-		require.Len(t, s.Files, 3, "checkpoint cut at %d", i)
+		require.Len(t, s.Files(), 3, "checkpoint cut at %d", i)
 		require.EqualValues(t, 1, s.CheckpointVersion, "the one before is used")
 	}
 	require.NoError(t, store.Put(ctx, logstore.CheckpointKey(1), nil))
@@ -245,7 +245,7 @@ func TestCleanup(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, c.want, names(store))
 			require.Equal(t, len(strings.Fields(all))-len(strings.Fields(c.want)), n)
-			require.Equal(t, before.Files, reload(t, store).Files)
+			require.Equal(t, before.Files(), reload(t, store).Files())
 		})
 	}
 }
@@ -263,7 +263,7 @@ func TestCleanupKeepsWhatItCannotReplace(t *testing.T) {
 	n, err := checkpoint.Cleanup(ctx, store, s, now, -1)
 	require.Error(t, err)
 	require.Zero(t, n)
-	require.Len(t, reload(t, store).Files, 2)
+	require.Len(t, reload(t, store).Files(), 2)
 }
 
 // TestSidecars deletes the sidecars that no checkpoint names, but not those that one may be about to name.
@@ -293,7 +293,7 @@ func TestSidecars(t *testing.T) {
 	require.Len(t, left, 2)
 	require.Equal(t, "named.parquet", left[0].Name)
 	require.Equal(t, "new.parquet", left[1].Name)
-	require.Len(t, reload(t, store).Files, 1)
+	require.Len(t, reload(t, store).Files(), 1)
 }
 
 func TestIntervals(t *testing.T) {

@@ -43,15 +43,33 @@ func structOf(pairs ...any) *arrow.StructType {
 // members are the values of one struct, by name; those that are missing or nil become NULL.
 type members map[string]any
 
+// part is where the values of one column, or of a member of a struct, go. Builders make their types anew whenever they are
+// asked for them, so the names are kept beside them.
+type part struct {
+	name    string
+	builder array.Builder
+	members []part // of a struct
+}
+
+func parts(fields []arrow.Field, builder func(i int) array.Builder) []part {
+	out := make([]part, len(fields))
+	for i, f := range fields {
+		out[i] = part{name: f.Name, builder: builder(i)}
+		if s, ok := f.Type.(*arrow.StructType); ok {
+			out[i].members = parts(s.Fields(), out[i].builder.(*array.StructBuilder).FieldBuilder)
+		}
+	}
+	return out
+}
+
 // appendAction adds one row: its action in its own column, NULL in the others.
-func appendAction(builder *array.RecordBuilder, a action.Action) {
+func appendAction(columns []part, a action.Action) {
 	column, values := describe(a)
-	for i, f := range builder.Schema().Fields() {
-		target := builder.Field(i).(*array.StructBuilder)
-		if f.Name == column {
-			appendMembers(target, values)
+	for _, c := range columns {
+		if c.name == column {
+			c.appendMembers(values)
 		} else {
-			target.AppendNull()
+			c.builder.AppendNull()
 		}
 	}
 }
@@ -141,15 +159,16 @@ func orNull(text string) any {
 	return text
 }
 
-func appendMembers(b *array.StructBuilder, values members) {
-	b.Append(true)
-	for i, f := range b.Type().(*arrow.StructType).Fields() {
-		appendValue(b.FieldBuilder(i), values[f.Name])
+func (p part) appendMembers(values members) {
+	p.builder.(*array.StructBuilder).Append(true)
+	for _, m := range p.members {
+		m.appendValue(values[m.name])
 	}
 }
 
 // appendValue adds one value; nil pointers, lists and maps are NULL.
-func appendValue(b array.Builder, value any) {
+func (p part) appendValue(value any) {
+	b := p.builder
 	switch v := value.(type) {
 	case string:
 		b.(*array.StringBuilder).Append(v)
@@ -186,7 +205,7 @@ func appendValue(b array.Builder, value any) {
 		}
 	case members:
 		if v != nil {
-			appendMembers(b.(*array.StructBuilder), v)
+			p.appendMembers(v)
 			return
 		}
 	}

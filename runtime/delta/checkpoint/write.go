@@ -53,7 +53,7 @@ func Write(ctx context.Context, store Store, s *snapshot.Snapshot, now time.Time
 		return nil
 	}
 	text, err := json.Marshal(snapshot.LastCheckpoint{
-		Version: s.Version, Size: int64(len(actions)), SizeInBytes: int64(len(body)), NumOfAddFiles: int64(len(s.Files)),
+		Version: s.Version, Size: int64(len(actions)), SizeInBytes: int64(len(body)), NumOfAddFiles: int64(len(s.Files())),
 	})
 	if err != nil {
 		return err
@@ -96,7 +96,7 @@ func Actions(s *snapshot.Snapshot, now time.Time) []action.Action {
 	for _, d := range s.Domains() {
 		out = append(out, action.Action{DomainMetadata: &d})
 	}
-	for _, f := range s.Files {
+	for _, f := range s.Files() {
 		f.DataChange = false
 		out = append(out, action.Action{Add: &f})
 	}
@@ -115,15 +115,16 @@ func encode(actions []action.Action) (body []byte, err error) {
 	schema := layout()
 	var out bytes.Buffer
 	writer, err := pqarrow.NewFileWriter(schema, &out,
-		parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy)), pqarrow.DefaultWriterProps())
+		parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDictionaryDefault(false)), pqarrow.DefaultWriterProps())
 	if err != nil {
 		return nil, err
 	}
 	builder := array.NewRecordBuilder(memory.DefaultAllocator, schema)
 	defer builder.Release()
+	columns := parts(schema.Fields(), builder.Field)
 	for chunk := range slices.Chunk(actions, rowsPerBatch) {
 		for _, a := range chunk {
-			appendAction(builder, a)
+			appendAction(columns, a)
 		}
 		batch := builder.NewRecordBatch()
 		err := writer.WriteBuffered(batch)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,7 +66,7 @@ func TestFewVersionsAreFoundWithoutListing(t *testing.T) {
 		s, err = snapshot.Advance(t.Context(), store, s, snapshot.Latest)
 		require.NoError(t, err)
 		require.Equal(t, v+2, s.Version)
-		require.Len(t, s.Files, int(v)+3)
+		require.Len(t, s.Files(), int(v)+3)
 		newest, err = s.Newest(t.Context(), store)
 		require.NoError(t, err)
 		require.True(t, newest)
@@ -100,9 +101,37 @@ func TestLogsThatDoNotContinue(t *testing.T) {
 	version(t, store, 0, "another table's file")
 	next, err := snapshot.Advance(t.Context(), store, s, snapshot.Latest)
 	require.NoError(t, err)
-	require.Len(t, next.Files, 1)
-	require.Equal(t, "another table's file", next.Files[0].Path)
+	require.Len(t, next.Files(), 1)
+	require.Equal(t, "another table's file", next.Files()[0].Path)
 	newest, err := s.Newest(t.Context(), store)
 	require.NoError(t, err)
 	require.False(t, newest)
+}
+
+// TestFollowingATableDoesNotCostAllItsFiles: a version more takes what it adds, not a list of what was there.
+func TestFollowingATableDoesNotCostAllItsFiles(t *testing.T) {
+	const files = 5000
+	store := logstore.NewLocal(t.TempDir())
+	version(t, store, 0, "f0")
+	var body []byte
+	for i := range files {
+		body = fmt.Appendf(body, `{"add":{"path":"g%d","partitionValues":{},"size":1,"modificationTime":1,"dataChange":true}}`+"\n", i)
+	}
+	_, err := store.PutIfAbsent(t.Context(), logstore.CommitKey(1), body)
+	require.NoError(t, err)
+	s, err := snapshot.Load(t.Context(), store, snapshot.Latest)
+	require.NoError(t, err)
+	advance := func(v int64) uint64 {
+		version(t, store, v, fmt.Sprintf("f%d", v))
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		s, err = snapshot.Advance(t.Context(), store, s, snapshot.Latest)
+		runtime.ReadMemStats(&after)
+		require.NoError(t, err)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	advance(2) // files move to what snapshots share
+	require.Less(t, advance(3), uint64(100*files))
+	require.Len(t, s.Files(), files+3)
+	require.Same(t, &s.Files()[0], &s.Files()[0], "they are listed once")
 }

@@ -107,7 +107,7 @@ func TestGoldenTables(t *testing.T) {
 			require.NotNil(t, s)
 			if want, ok := known[name]; ok {
 				require.True(t, want.version < 0 || want.version == s.Version, "version %d", s.Version)
-				require.True(t, want.files < 0 || want.files == len(s.Files), "%d files", len(s.Files))
+				require.True(t, want.files < 0 || want.files == len(s.Files()), "%d files", len(s.Files()))
 			}
 			plain, complete := plainReplay(t, dir)
 			if !complete || madeUp[name] {
@@ -134,7 +134,7 @@ func orNull(text, original string) string {
 
 func fileSet(s *snapshot.Snapshot) map[string]bool {
 	out := map[string]bool{}
-	for _, f := range s.Files {
+	for _, f := range s.Files() {
 		out[f.Key().Path+" "+f.DeletionVector.ID()] = true
 	}
 	return out
@@ -257,10 +257,10 @@ func requireSame(t *testing.T, want, got *snapshot.Snapshot, way string) {
 	require.Len(t, got.Metadata.Configuration, len(want.Metadata.Configuration), way)
 	require.Equal(t, want.Txns(), got.Txns(), way)
 	require.Equal(t, want.Domains(), got.Domains(), way)
-	for i, f := range want.Files {
-		require.Equal(t, f.PartitionValues, got.Files[i].PartitionValues, way)
-		require.Equal(t, f.Size, got.Files[i].Size, way)
-		require.Equal(t, f.DeletionVector, got.Files[i].DeletionVector, way)
+	for i, f := range want.Files() {
+		require.Equal(t, f.PartitionValues, got.Files()[i].PartitionValues, way)
+		require.Equal(t, f.Size, got.Files()[i].Size, way)
+		require.Equal(t, f.DeletionVector, got.Files()[i].DeletionVector, way)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/streamform/streamform/runtime/delta/action"
 	"github.com/streamform/streamform/runtime/delta/logstore"
@@ -21,8 +22,6 @@ type Snapshot struct {
 	// Schema is nil when the log has none, as some old ones: such a table cannot be scanned.
 	Schema schema.Schema
 	Mode   schema.Mode
-	// Files are the live files, sorted by path.
-	Files []action.Add
 	// CheckpointVersion is that of the checkpoint the replay began with; -1 for none.
 	CheckpointVersion int64
 	// Timestamp is that of the newest table commit (ms since 1970): the in-commit one
@@ -31,7 +30,9 @@ type Snapshot struct {
 	// Root is the table's folder (absolute) when its store is a local one.
 	Root string
 
-	state state
+	state  state
+	sorted sync.Once
+	files  []action.Add // see Files
 	// commit is the file of Version's table commit, to notice that the table was replaced.
 	commit logstore.Entry
 }
@@ -143,7 +144,6 @@ func (s *state) snapshot(version, checkpoint int64) (*Snapshot, error) {
 	if err := out.describe(); err != nil {
 		return nil, err
 	}
-	out.Files = s.files()
 	if s.info != nil {
 		out.Timestamp = s.info.Timestamp
 		if s.info.InCommitTimestamp != nil {
@@ -151,6 +151,13 @@ func (s *state) snapshot(version, checkpoint int64) (*Snapshot, error) {
 		}
 	}
 	return out, nil
+}
+
+// Files are the live files, sorted by path; do not change them. They are put in order for the first who asks: one who only adds to
+// the table need not pay for all its files.
+func (s *Snapshot) Files() []action.Add {
+	s.sorted.Do(func() { s.files = s.state.files() })
+	return s.files
 }
 
 func (s *state) files() []action.Add {

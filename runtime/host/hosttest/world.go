@@ -239,7 +239,7 @@ func tableAt(t *testing.T, dir string) ([]string, int64) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, e.Close()) }()
 	var files []batch.File
-	for _, f := range s.Files {
+	for _, f := range s.Files() {
 		files = append(files, batch.File{Path: filepath.Join(dir, f.Path), Size: f.Size, Ordinal: int64(len(files) + 1)})
 	}
 	if len(files) == 0 {
