@@ -73,8 +73,10 @@ func (c *cli) stateListCommand() *cobra.Command {
 	return cmd
 }
 
-// below reports whether an address is the given one or lies below it: source.files.x below source.files.
-func below(address, of string) bool { return address == of || strings.HasPrefix(address, of+".") }
+// below reports whether an address is the given one or lies below it: source.files.x below source.files, view.x["eu"] below view.x.
+func below(address, of string) bool {
+	return address == of || strings.HasPrefix(address, of+".") || strings.HasPrefix(address, of+"[")
+}
 
 func (c *cli) stateShowCommand() *cobra.Command {
 	var l looks

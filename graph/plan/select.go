@@ -77,6 +77,10 @@ func (m *maker) widen() bool {
 
 // deletes adds what is recorded and not wanted any more.
 func (m *maker) deletes() {
+	declared := map[addr.Resource]bool{}
+	for a := range m.config {
+		declared[a.Whole()] = true
+	}
 	for a, p := range m.prior {
 		_, configured := m.config[a]
 		if configured && m.in.Mode != Destroy || !m.wanted(a) {
@@ -84,7 +88,10 @@ func (m *maker) deletes() {
 		}
 		c := &Change{Addr: a, Action: Delete, Class: InPlace, Before: p.Attributes, Prior: p}
 		if !configured && m.in.Mode != Destroy {
-			c.Because = "because " + a.String() + " is not in configuration"
+			c.Because = "because " + a.Whole().String() + " is not in configuration"
+			if mode := m.in.Config.Repeated[a.Whole()]; mode != addr.Once || declared[a.Whole()] {
+				c.Because = "because " + a.Absent(mode)
+			}
 		}
 		c.Reason = m.leaves(a)
 		m.changes[a] = c

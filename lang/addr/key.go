@@ -209,3 +209,19 @@ const (
 	ForEach Repetition = "for_each"
 	Count   Repetition = "count"
 )
+
+// Absent says why an instance is not declared by its block, which is repeated in a way, as Terraform does. It begins with a word
+// that tells which: key, index or resource.
+func (r Resource) Absent(mode Repetition) string {
+	switch {
+	case mode == ForEach && r.Key.kind == textKey:
+		return fmt.Sprintf("key %s is not in for_each map", r.Key)
+	case mode == Count && r.Key.kind == numberKey:
+		return fmt.Sprintf("index %s is out of range for count", r.Key)
+	case r.Key.kind == numberKey:
+		return "resource does not use count"
+	case r.Key.kind == textKey:
+		return "resource does not use for_each"
+	}
+	return "resource uses count or for_each"
+}

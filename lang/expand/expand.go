@@ -15,7 +15,7 @@ import (
 )
 
 // most bounds the instances of one block: more is a mistake, and would take the memory that is to tell so.
-const most = 100_000
+const most = 10_000
 
 // Instance is one instance of a block.
 type Instance struct {

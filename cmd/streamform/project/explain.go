@@ -118,7 +118,7 @@ func (p *Project) explainBound(ctx context.Context, b bound, chosen addr.Resourc
 	var others []addr.Resource
 	for _, a := range b.graph.Order() {
 		relation, ok := b.result.Relations[a]
-		if !ok || (chosen != addr.Resource{} && a != chosen) {
+		if !ok || (chosen != addr.Resource{} && a != chosen && a.Whole() != chosen) {
 			continue
 		}
 		e := explanation(a, relation, b.programs[a])
@@ -219,8 +219,7 @@ func (p *Project) chosen(text string) (addr.Resource, *diag.Diagnostic) {
 	if wrong != nil {
 		return a, wrong
 	}
-	r := p.resource(a)
-	if r == nil || !a.Block.IsRelation() {
+	if p.resource(a) == nil && len(instancesOf(a, p.config, nil)) == 0 || !a.Block.IsRelation() {
 		d := diag.NewError(nil, "No such relation", fmt.Sprintf("%s is not a source, stream or view of this configuration.", a))
 		return a, &d
 	}

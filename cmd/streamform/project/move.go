@@ -1,13 +1,12 @@
 package project
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
 	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/graph/plan/moving"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/state"
@@ -32,7 +31,7 @@ func (p *Project) Move(ctx context.Context, r MoveRequest) (diag.Diagnostics, er
 	}
 	switch {
 	case document.Resource(from) == nil:
-		return append(ds, notRecorded(from)), nil
+		return append(ds, notRecorded(from, document)), nil
 	case document.Resource(to) != nil:
 		return append(ds, diag.NewError(nil, "Invalid target address", fmt.Sprintf("Cannot move to %s: there already is a resource at that address in the recorded state.", to))), nil
 	case graph.Carries(from):
@@ -70,11 +69,12 @@ func (p *Project) rename(ctx context.Context, d *state.Document, from, to addr.R
 	var changed []state.Resource
 	for i := range next.Resources {
 		r := &next.Resources[i]
-		was := r.Attributes
-		r.Attributes, r.Dependencies = reference(was, from, to), replaced(r.Dependencies, from, to)
+		turned := false
+		r.Attributes, turned = moving.TurnAttributes(r.Attributes, map[addr.Resource]addr.Resource{from: to})
+		r.Dependencies = replaced(r.Dependencies, from, to)
 		if r.Addr == from {
 			r.Addr = to
-		} else if bytes.Equal(was, r.Attributes) {
+		} else if !turned {
 			continue
 		}
 		changed = append(changed, *r)
@@ -106,27 +106,6 @@ func replaced(list []addr.Resource, from, to addr.Resource) []addr.Resource {
 		if out[i] == from {
 			out[i] = to
 		}
-	}
-	return out
-}
-
-// reference replaces every text value that is the old address; values hold references as the address's text.
-// Attributes without one are returned as they are.
-func reference(raw json.RawMessage, from, to addr.Resource) json.RawMessage {
-	values := map[string]json.RawMessage{}
-	if json.Unmarshal(raw, &values) != nil {
-		return raw
-	}
-	was, is := fmt.Sprintf("%q", from), fmt.Sprintf("%q", to)
-	found := false
-	for name, v := range values {
-		if string(v) == was {
-			values[name], found = json.RawMessage(is), true
-		}
-	}
-	out, err := json.Marshal(values)
-	if !found || err != nil {
-		return raw
 	}
 	return out
 }

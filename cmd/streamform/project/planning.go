@@ -72,6 +72,9 @@ func (p *Project) Plan(ctx context.Context, r PlanRequest) (*plan.Plan, diag.Dia
 	var needs map[addr.Resource][]evolve.Need
 	in.State, in.Moves, more = moving.Apply(p.config, document)
 	ds = append(ds, more...)
+	for _, named := range []*[]addr.Resource{&in.Targets, &in.Replace, &in.Exclude, &in.Allow} {
+		*named = instances(*named, p.config, in.State)
+	}
 	if in.Mode == plan.Normal {
 		p.config = ignoring.Apply(p.config, in.State)
 		in.Config = p.config

@@ -2,7 +2,6 @@ package project
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -148,12 +147,6 @@ func TestEdited(t *testing.T) {
 	require.NoError(t, os.Remove("more.sf.hcl"))
 	write("gone.sfvars", "other")
 	check("gone.sfvars")
-}
-
-func TestReferenceInAttributes(t *testing.T) {
-	from, to := addr.Resource{Block: addr.Trigger, Type: "processing_time", Name: "a"}, addr.Resource{Block: addr.Trigger, Type: "processing_time", Name: "b"}
-	got := reference(json.RawMessage(`{"sql":"SELECT 'trigger.processing_time.a'","trigger":"trigger.processing_time.a"}`), from, to)
-	require.JSONEq(t, `{"sql":"SELECT 'trigger.processing_time.a'","trigger":"trigger.processing_time.b"}`, string(got))
 }
 
 func TestMoveAddresses(t *testing.T) {

@@ -95,24 +95,18 @@ func (p *Project) ForceUnlock(ctx context.Context, id string) (diag.Diagnostics,
 	return append(ds, more...), err
 }
 
-func notRecorded(a addr.Resource) diag.Diagnostic {
-	return diag.NewError(nil, "Resource not recorded", fmt.Sprintf("%s is not in the recorded state. List what is there with: streamform state list", a))
-}
-
 // Forget takes resources out of the record; the runtime is not touched.
-func (p *Project) Forget(ctx context.Context, addresses []string, dryRun bool) ([]addr.Resource, diag.Diagnostics, error) {
+func (p *Project) Forget(ctx context.Context, addressTexts []string, dryRun bool) ([]addr.Resource, diag.Diagnostics, error) {
 	document, ds, err := p.State(ctx)
 	if ds.Failed() || err != nil {
 		return nil, ds, err
 	}
 	var gone []addr.Resource
-	for _, text := range addresses {
-		a, wrong := address("address", text)
+	named, ds := addresses(ds, "address", addressTexts)
+	for _, a := range instances(named, nil, document) {
 		switch {
-		case wrong != nil:
-			ds = append(ds, *wrong)
 		case document.Resource(a) == nil:
-			ds = append(ds, notRecorded(a))
+			ds = append(ds, notRecorded(a, document))
 		case !slices.Contains(gone, a):
 			gone = append(gone, a)
 		}

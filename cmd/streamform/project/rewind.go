@@ -22,7 +22,7 @@ func (p *Project) Rewind(ctx context.Context, of, to string, duplicates bool) (d
 		return done, ds, err
 	}
 	if document == nil || document.Resource(a) == nil {
-		return done, append(ds, notRecorded(a)), nil
+		return done, append(ds, notRecorded(a, document)), nil
 	}
 	h, err := p.openHost(ctx)
 	if err == nil {

@@ -30,7 +30,7 @@ func (p *Project) Rollback(ctx context.Context, of string) (*RolledBack, diag.Di
 		return nil, ds, err
 	}
 	if document == nil || document.Resource(a) == nil {
-		return nil, append(ds, notRecorded(a)), nil
+		return nil, append(ds, notRecorded(a, document)), nil
 	}
 	h, err := p.openHost(ctx)
 	if err != nil {

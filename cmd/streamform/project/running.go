@@ -69,13 +69,11 @@ func (p *Project) Refresh(ctx context.Context, names []string, report func(job.P
 		return ds, err
 	}
 	var of []addr.Resource
-	for _, text := range names {
-		a, wrong := address("address", text)
+	named, ds := addresses(ds, "address", names)
+	for _, a := range instances(named, nil, document) {
 		switch {
-		case wrong != nil:
-			ds = append(ds, *wrong)
 		case document.Resource(a) == nil:
-			ds = append(ds, notRecorded(a))
+			ds = append(ds, notRecorded(a, document))
 		case !graph.Carries(a):
 			ds = append(ds, diag.NewError(nil, "Nothing to bring up to date", fmt.Sprintf("No rows flow through %s. Name a source, stream, view or sink; the whole pipeline that it belongs to is then brought up to date.", a)))
 		default:

@@ -59,17 +59,17 @@ func (l *Lines) leveled(level, kind, message string, fields map[string]any) {
 
 // lineResource is Terraform's description of a resource in a line.
 type lineResource struct {
-	Addr     string  `json:"addr"`
-	Module   string  `json:"module"`
-	Resource string  `json:"resource"`
-	Provider string  `json:"implied_provider"`
-	Type     string  `json:"resource_type"`
-	Name     string  `json:"resource_name"`
-	Key      *string `json:"resource_key"`
+	Addr     string `json:"addr"`
+	Module   string `json:"module"`
+	Resource string `json:"resource"`
+	Provider string `json:"implied_provider"`
+	Type     string `json:"resource_type"`
+	Name     string `json:"resource_name"`
+	Key      any    `json:"resource_key"`
 }
 
 func resourceOf(a addr.Resource) lineResource {
-	return lineResource{Addr: a.String(), Resource: a.String(), Provider: "streamform", Type: a.Kind(), Name: a.Name}
+	return lineResource{Addr: a.String(), Resource: a.String(), Provider: "streamform", Type: a.Kind(), Name: a.Name, Key: a.Key.Value()}
 }
 
 // lineChange is one planned change: Terraform's fields, then the price of ours.

@@ -100,7 +100,7 @@ func StateJSON(d *state.Document, version string, kind func(string) (schema.Kind
 func stateResource(r state.Resource, kind func(string) (schema.Kind, bool)) *tfjson.StateResource {
 	values, _ := generic(r.Attributes).(map[string]any)
 	out := &tfjson.StateResource{
-		Address: r.Addr.String(), Mode: tfjson.ManagedResourceMode, Type: r.Addr.Kind(), Name: r.Addr.Name,
+		Address: r.Addr.String(), Mode: tfjson.ManagedResourceMode, Type: r.Addr.Kind(), Name: r.Addr.Name, Index: r.Addr.Key.Value(),
 		ProviderName: "streamform", SchemaVersion: uint64(r.SchemaVersion), AttributeValues: values, SensitiveValues: json.RawMessage("{}"),
 	}
 	for _, a := range r.Dependencies {

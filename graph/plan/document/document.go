@@ -71,11 +71,12 @@ type jsonResourceName struct {
 	Mode     string `json:"mode"`
 	Type     string `json:"type"`
 	Name     string `json:"name"`
+	Index    any    `json:"index,omitempty"` // the key of an instance
 	Provider string `json:"provider_name"`
 }
 
 func nameOf(a addr.Resource) jsonResourceName {
-	return jsonResourceName{Address: a.String(), Mode: "managed", Type: a.Kind(), Name: a.Name, Provider: jsonProvider}
+	return jsonResourceName{Address: a.String(), Mode: "managed", Type: a.Kind(), Name: a.Name, Index: a.Key.Value(), Provider: jsonProvider}
 }
 
 type jsonResource struct {
@@ -181,10 +182,25 @@ func resourceChange(c plan.Change) jsonResourceChange {
 		out.ActionReason = "replace_by_triggers"
 	case c.Action == plan.Replace:
 		out.ActionReason = "replace_because_cannot_update"
-	case c.Action == plan.Delete && c.Because != "":
-		out.ActionReason = "delete_because_no_resource_config"
+	case c.Action == plan.Delete:
+		out.ActionReason = deleteReason(c.Because)
 	}
 	return out
+}
+
+// deleteReason is Terraform's word for why something is destroyed.
+func deleteReason(because string) string {
+	switch {
+	case because == "":
+		return ""
+	case strings.HasPrefix(because, "because key "):
+		return "delete_because_each_key"
+	case strings.HasPrefix(because, "because index "):
+		return "delete_because_count_index"
+	case strings.HasPrefix(because, "because resource "):
+		return "delete_because_wrong_repetition"
+	}
+	return "delete_because_no_resource_config"
 }
 
 // actions spells a replacement as creating before destroying: the former generation serves until the new one is ready.

@@ -102,6 +102,7 @@ func named(at string) []field {
 		{at + ".mode", "always managed"},
 		{at + ".type", "its kind, such as source.files or view"},
 		{at + ".name", "its name"},
+		{at + ".index", "its key, a text or a number, if its block has `for_each` or `count`"},
 		{at + ".provider_name", "always streamform"},
 	}
 }
@@ -124,7 +125,7 @@ func changeFields() []field {
 	all := append(named(at), edits(at)...)
 	return append(all,
 		field{at + ".previous_address", "the address before a move"},
-		field{at + ".action_reason", "replace_by_request, replace_by_triggers, replace_because_cannot_update or delete_because_no_resource_config"},
+		field{at + ".action_reason", "replace_by_request, replace_by_triggers, replace_because_cannot_update, delete_because_no_resource_config, delete_because_wrong_repetition, delete_because_count_index or delete_because_each_key"},
 		field{at + ".class", "**+** what the change costs the data, see below"},
 		field{at + ".reason", "**+** why it has this class"},
 		field{at + ".operators[].name", "**+** an operator of an edited query, as explain shows it"},

@@ -22,11 +22,12 @@ type Moves struct {
 	Stale map[addr.Resource]bool
 }
 
-// Apply gives recorded resources the addresses that the configuration's moved blocks say, and turns what names them. The document
-// given is left alone. A move whose old address is not recorded has been made before.
+// Apply gives recorded resources the addresses that the configuration's moved blocks say, and turns what names them. A resource that is given
+// a count, or is left without one, is its first instance, as if a moved block said so. The document given is left alone. A move whose old address is not recorded has been made before.
 func Apply(cfg *lang.Config, d *state.Document) (*state.Document, Moves, diag.Diagnostics) {
 	m := Moves{Now: map[addr.Resource]addr.Resource{}, Former: map[addr.Resource]addr.Resource{}, Stale: map[addr.Resource]bool{}}
-	if d == nil || len(cfg.Moved) == 0 {
+	moved := instances(cfg, d)
+	if len(moved) == 0 {
 		return d, m, nil
 	}
 	var ds diag.Diagnostics
@@ -35,7 +36,7 @@ func Apply(cfg *lang.Config, d *state.Document) (*state.Document, Moves, diag.Di
 	for i, r := range out.Resources {
 		places[r.Addr] = i
 	}
-	for from, to := range targets(cfg.Moved) {
+	for from, to := range targets(moved) {
 		at, recorded := places[from]
 		_, taken := places[to.To]
 		switch {
@@ -126,7 +127,9 @@ func TurnAttributes(raw json.RawMessage, to map[addr.Resource]addr.Resource) (js
 		if side != "" {
 			text += "." + side
 		}
-		values[name], turned = json.RawMessage(fmt.Sprintf("%q", text)), true
+		if v, err := json.Marshal(text); err == nil {
+			values[name], turned = v, true
+		}
 	}
 	if !turned {
 		return raw, false

@@ -100,13 +100,19 @@ func (q *reader) run(ctx context.Context, sql string) (*query.Rows, *engines.Len
 func (q *reader) unknown(bare, side string) *query.Error {
 	a, ok := q.network.ByName[strings.ToLower(bare)]
 	if !ok {
-		var names []string
+		var names, instances []string
 		for _, other := range q.network.ByName {
-			names = append(names, other.Name)
+			names = append(names, other.Relation())
+			if other.Key != (addr.Key{}) && strings.EqualFold(other.Name, bare) {
+				instances = append(instances, other.SQL())
+			}
 		}
 		slices.Sort(names)
+		slices.Sort(instances)
 		detail := fmt.Sprintf("No source, stream or view named %q has been applied.", bare)
-		if near := schema.Nearest(bare, names); near != "" {
+		if len(instances) > 0 {
+			detail += fmt.Sprintf(" It has instances with names of their own, such as %s.", strings.Join(instances[:min(len(instances), 3)], ", "))
+		} else if near := schema.Nearest(bare, names); near != "" {
 			detail += fmt.Sprintf(" Did you mean %q?", near)
 		}
 		return &query.Error{Summary: "Unknown relation", Detail: detail}
@@ -192,8 +198,15 @@ func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *catalog.Gener
 	defer func() { err = errors.Join(err, s.Close()) }()
 	q.dirs = append(q.dirs, opening.Dirs(s)...)
 	f := query.FileRows{Relation: a.Relation(), Scan: opening.Scan(g, s)}
+	held, err := job.HeldOf(q.view, g.ID, query.Columns(f.Scan))
+	if err != nil {
+		return fmt.Errorf("reading what %s holds: %w", a, err)
+	}
+	for _, p := range held {
+		f.Held = append(f.Held, job.HeldRows(q.view, g.Kept, p))
+	}
 	err = job.Records(q.view, g.ID, func(r job.Record) error {
-		if r.Status != connector.Read {
+		if r.Status != connector.Read || held.Has(r.Ordinal) {
 			return nil
 		}
 		f.Files = append(f.Files, r.File())
