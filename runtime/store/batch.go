@@ -10,7 +10,7 @@ import (
 // Batch collects the changes of one commit. Later changes win over earlier ones. It
 // copies what it is given, but for pieces, which must stay as they are until the commit. A batch is used by one goroutine and committed at most once.
 type Batch struct {
-	hash   func([]byte) uint64
+	store  *Store
 	tables map[uint64]*tableBatch
 	order  []uint64 // tables as first mentioned
 	meta   []metaChange
@@ -45,7 +45,7 @@ const (
 
 // NewBatch returns an empty batch.
 func (s *Store) NewBatch() *Batch {
-	return &Batch{hash: s.options.hash, tables: map[uint64]*tableBatch{}}
+	return &Batch{store: s, tables: map[uint64]*tableBatch{}}
 }
 
 // Put sets the value of a key. An empty value is not an absent one.
@@ -75,8 +75,10 @@ func (b *Batch) Replace(table uint64, key, value []byte, was Former) {
 // Expect makes room for changes of so many keys in a table, with keys and values of so many bytes.
 func (b *Batch) Expect(table uint64, keys, bytes int) {
 	t := b.table(table)
-	t.keys = slices.Grow(t.keys, keys)
-	t.records = slices.Grow(t.records, bytes+4*keys)
+	if bytes += 4 * keys; t.keys == nil && t.records == nil {
+		t.keys, t.records = b.store.items.take(keys), b.store.records.take(bytes)
+	}
+	t.keys, t.records = slices.Grow(t.keys, keys), slices.Grow(t.records, bytes)
 }
 
 // Delete removes a key; removing an absent key is harmless.
@@ -90,7 +92,7 @@ func (b *Batch) change(table uint64, key, value []byte) {
 	if n := recordLen(key, value); n > cap(t.records)-len(t.records) {
 		t.records = slices.Grow(t.records, max(n, len(t.records))) // twice as large: append's quarter copies too often
 	}
-	t.keys = append(t.keys, byhash.Item{Hash: b.hash(key), At: len(t.records)})
+	t.keys = append(t.keys, byhash.Item{Hash: b.store.options.hash(key), At: len(t.records)})
 	t.records = appendRecord(t.records, key, value)
 }
 

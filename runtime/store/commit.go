@@ -93,6 +93,8 @@ func (s *Store) commitBatch(b *Batch) error {
 	}
 	for i, p := range all {
 		s.install(p, before[i], number)
+		s.items.give(p.batch.keys)
+		s.records.give(p.batch.records)
 	}
 	s.commit = number
 	s.waiting.add(keys, size)

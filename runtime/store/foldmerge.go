@@ -83,6 +83,10 @@ func lastOfEach(records []byte, same []byhash.Item) []byhash.Item {
 		k, _ := splitRecord(records[h.At:])
 		return k
 	}
+	last := same[len(same)-1]
+	if !slices.ContainsFunc(same, func(h byhash.Item) bool { return !bytes.Equal(key(h), key(last)) }) {
+		return append(same[:0], last)
+	}
 	slices.SortStableFunc(same, func(a, b byhash.Item) int { return bytes.Compare(key(a), key(b)) })
 	kept := same[:0]
 	for i, h := range same {

@@ -96,6 +96,8 @@ type Store struct {
 	shrunk    atomic.Int64  // used, when nothing more could be evicted
 	failed    atomic.Pointer[error]
 	waiting   waiting
+	items     recycled[byhash.Item]
+	records   recycled[byte]
 	done      chan struct{}
 	closed    sync.Once
 	folder    sync.WaitGroup

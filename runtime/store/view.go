@@ -157,12 +157,14 @@ func (t *Table) Read(n int, key func(i int) []byte, fn func(i int, value []byte)
 	s := t.v.s
 	s.makeRoom()
 	s.clock.Add(1)
-	items := make([]byhash.Item, n)
-	for i := range items {
-		items[i] = byhash.Item{Hash: s.options.hash(key(i)), At: i}
+	items := s.items.take(n)
+	for i := range n {
+		items = append(items, byhash.Item{Hash: s.options.hash(key(i)), At: i})
 	}
 	byhash.Sort(items)
-	return k.read(t.v.pin, items, key, fn)
+	err = k.read(t.v.pin, items, key, fn)
+	s.items.give(items)
+	return err
 }
 
 func (t *keyed) read(at *pin, items []byhash.Item, key func(int) []byte, fn func(i int, value []byte)) error {

@@ -69,6 +69,7 @@ func (u Update) Merge(ctx context.Context) (Brought, memory.Remember, error) {
 		case ok:
 			b, err := g.brought(ctx)
 			r.Changes = g.changes
+			u.Set.Free(now)
 			return b, r, err
 		}
 		if now, err = Encode(ctx, u.Set, u.Aggregate, u.Now); err != nil { // in the order of the table once more

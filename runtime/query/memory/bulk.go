@@ -9,9 +9,17 @@ import (
 
 // Rows are many encoded rows with their keys, all in one buffer.
 type Rows struct {
-	buf   []byte
-	ends  []int   // of each key, and of the row behind it
-	order []place // see sorted
+	buf     []byte
+	ends    []int   // of each key, and of the row behind it
+	order   []place // see sorted
+	sorting sorting
+}
+
+// Reset makes them no rows, and keeps their memory for others. It returns how many bytes that is.
+func (r *Rows) Reset() int {
+	r.buf, r.ends, r.order = r.buf[:0], r.ends[:0], nil
+	s := &r.sorting
+	return cap(r.buf) + cap(s.rows) + 8*(cap(r.ends)+cap(s.hashes)+2*cap(s.items))
 }
 
 // Expect makes room for the next rows, when all rows together will be so many; 0: that is not known.

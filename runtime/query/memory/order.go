@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/streamform/streamform/runtime/byhash"
 )
@@ -12,13 +13,26 @@ const manyInOrder = 1024
 // headBytes are the lengths of a key and its row, in front of them.
 const headBytes = 8
 
+// sorting is memory that InOrder works in.
+type sorting struct {
+	hashes []uint64
+	items  []byhash.Item
+	rows   []byte
+}
+
+func (s *sorting) room(n, bytes int) {
+	s.hashes, s.items, s.rows = slices.Grow(s.hashes[:0], n)[:n], slices.Grow(s.items[:0], n)[:n], slices.Grow(s.rows[:0], bytes)[:bytes]
+}
+
 // InOrder puts the rows into the order of their keys' hashes, which is that of the store: in this order keys are found, changed and written fastest.
 func (r *Rows) InOrder() {
 	n, shift := r.Len(), uint(64)
 	if n > manyInOrder {
 		shift = 56
 	}
-	hashes, ends := make([]uint64, n), make([]struct{ rows, bytes int }, 1+1<<(64-shift))
+	s, ends := &r.sorting, make([]struct{ rows, bytes int }, 1+1<<(64-shift))
+	s.room(n, len(r.buf)+n*headBytes)
+	hashes, items, spare := s.hashes, s.items, s.rows
 	for i := range n {
 		hashes[i] = byhash.Of(r.Key(i))
 		e := &ends[hashes[i]>>shift+1]
@@ -30,7 +44,6 @@ func (r *Rows) InOrder() {
 		ends[p].bytes += ends[p-1].bytes
 	}
 	// Rows are read as they stand and written part by part, then read within a part and written as they will stand.
-	items, spare := make([]byhash.Item, n), make([]byte, ends[len(ends)-1].bytes)
 	for i, hash := range hashes {
 		next := &ends[hash>>shift]
 		items[next.rows] = byhash.Item{Hash: hash, At: next.bytes}

@@ -205,7 +205,7 @@ func (s *Set) Encoded(ctx context.Context, table string, c Columns) (*memory.Row
 	if _, ok := s.kept[table]; !ok || !plain(c.Types) {
 		sql = "SELECT " + strings.Join(AsRemembered(c.Names, c.Types), ", ") + " FROM " + table
 	}
-	out, all := &memory.Rows{}, 0
+	out, all := s.rows(), 0
 	if n, ok := s.Rows(table); ok {
 		all = int(n)
 	}

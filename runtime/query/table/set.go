@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow-go/v18/arrow"
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
+	"github.com/streamform/streamform/runtime/query/memory"
 )
 
 // Set is the tables of one epoch, or of one ad-hoc query, on one database. It is used by one goroutine at a time.
@@ -32,6 +33,7 @@ type Set struct {
 	bound       map[string]string      // names that are views in the database: SQL
 	seen        map[uint64]bool        // hashes, by seed, of the texts that were run once
 	seed        maphash.Seed
+	spare       *memory.Rows // see Free
 }
 
 // mostRows is how many rows a table held as vectors has at most.
@@ -213,6 +215,24 @@ func (s *Set) Batches(ctx context.Context, sql string, fn func(arrow.RecordBatch
 		}
 	}
 	return r.Err()
+}
+
+// mostSpare is how many bytes of rows are kept for the next ones.
+const mostSpare = 32 << 20
+
+// Free takes back rows that nobody reads any more, for the next ones that are encoded.
+func (s *Set) Free(r *memory.Rows) {
+	if r.Reset() <= mostSpare {
+		s.spare = r
+	}
+}
+
+func (s *Set) rows() *memory.Rows {
+	r := s.spare
+	if s.spare = nil; r == nil {
+		return &memory.Rows{}
+	}
+	return r
 }
 
 // Bind makes a relation's name, with a schema or without, mean the rows of a query until it is bound again.
