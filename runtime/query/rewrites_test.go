@@ -31,6 +31,13 @@ func TestRewrites(t *testing.T) {
 		"counts of some rows over windows":        "SELECT k, v, count(*) FILTER (v > 0) OVER (PARTITION BY k ORDER BY v) AS n, count(*) FILTER (v IS NULL OR k <> 'a') OVER (ORDER BY v RANGE BETWEEN 3 PRECEDING AND 1 FOLLOWING) AS m FROM t",
 		"times":                                   "SELECT k, count(*) AS n FROM t WHERE ts >= TIMESTAMP '2026-05-01 09:30:00.5' AND CAST(ts AS DATE) < DATE '2026-05-01' + INTERVAL 1 DAY GROUP BY k",
 		"decimals":                                "SELECT k, sum(d * (1 - d) + d - 2 * d) AS s FROM t GROUP BY k",
+		"an equality in every arm of an OR":       "SELECT a.v, b.k FROM t a, t b WHERE (a.v = b.v AND a.k = 'a' AND b.v > 10) OR (b.v = a.v AND a.k <> 'a' AND b.v < 10) OR (a.v = b.v AND a.k IS NULL AND b.k IN ('a', 'b'))",
+		"an arm that says no more":                "SELECT a.v, b.k FROM t a JOIN t b ON (a.v = b.v AND a.k = 'a') OR a.v = b.v",
+		"arms about both sides and one":           "SELECT a.v, b.k FROM t a JOIN t b ON a.k = b.k AND ((a.v > 0 AND b.v < a.v) OR (a.v < 0 AND b.v BETWEEN -10 AND 10))",
+		"arms of a left join":                     "SELECT a.v, b.k FROM t a LEFT JOIN t b ON (a.v = b.v AND a.k = 'a' AND b.v > 0) OR (a.v = b.v AND a.k = 'b')",
+		"arms of a full join":                     "SELECT a.v, b.v AS w FROM t a FULL JOIN t b ON (a.v = b.v AND a.k = 'a') OR (a.v = b.v AND b.k = 'b')",
+		"arms of a membership":                    "SELECT a.v FROM t a WHERE EXISTS (FROM t b WHERE (a.v = b.v AND b.k = 'a' AND a.k <> 'a') OR (a.v = b.v AND b.k = 'b' AND a.k <> 'b'))",
+		"arms that may fail":                      "SELECT a.v, b.k FROM t a JOIN t b ON (a.v = b.v AND a.v = 3 AND CAST(a.v AS UTINYINT) > 1) OR (a.v = b.v AND a.v = 4 AND CAST(b.v AS UTINYINT) > 1)",
 		"a filter on a long expression": "SELECT k, m FROM (SELECT k, CASE WHEN v > 40 THEN 'very large indeed' WHEN v > 20 THEN 'rather large' WHEN v > 0 THEN 'not so large at all' " +
 			"WHEN v > -20 THEN 'small' WHEN v > -40 THEN 'rather small' ELSE 'very small indeed' END AS m, count(*) AS n FROM t GROUP BY ALL) WHERE m LIKE '%small%'",
 	} {
@@ -49,6 +56,32 @@ func TestRewrites(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestArmsShareAKey: a join whose condition is an OR, each arm of which has the same equality, meets rows by key, and keeps only rows that some
+// arm may want.
+func TestArmsShareAKey(t *testing.T) {
+	c := newCompiler(t)
+	for sql, want := range map[string][2]string{
+		"SELECT a.k, b.v FROM t a, t b WHERE (a.k = b.k AND a.v > 3) OR (a.k = b.k AND b.v > 4)":                              {"", ""},
+		"SELECT a.k, b.v FROM t a, t b WHERE (a.k = b.k AND a.v > 3 AND b.v > 7) OR (b.k = a.k AND a.v < 5 AND b.v < 9)":      {"> CAST(3", "> CAST(7"},
+		"SELECT a.k, b.v FROM t a JOIN t b ON a.k = b.k AND ((a.v = 3 AND b.v = 7) OR (a.v = 5 AND b.v < abs(a.v)))":          {"= CAST(3", ""},
+		"SELECT a.k, b.v FROM t a, t b WHERE (a.k = b.k AND a.v > 3 AND b.v = 1) OR (a.k = b.k AND a.v > 3 AND b.v = a.v)":    {"> CAST(3", ""},
+		"SELECT a.k, b.v FROM t a, t b WHERE (a.k = b.k AND abs(a.v) > 3 AND b.v = 1) OR (a.k = b.k AND a.v > 3 AND b.v < 0)": {"", "< CAST(0"},
+	} {
+		p, err := c.Compile(t.Context(), query.Query{SQL: sql, Relations: known()})
+		require.NoError(t, err)
+		require.Empty(t, p.FullRefresh, sql)
+		join := p.Steps[0].(compile.Keyed)
+		for side, filter := range want {
+			require.Len(t, join.Inputs[side].Keys, 1, sql)
+			if filter == "" {
+				require.NotContains(t, join.Inputs[side].SQL, "WHERE", sql)
+			} else {
+				require.Contains(t, join.Inputs[side].SQL, filter, sql)
+			}
+		}
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // Plan is every rewriting, one after the other.
 func Plan(op *bound.Op) (*bound.Op, error) {
-	return Equalities(Counts(Marks(Prune(Laterals(bound.StripOrder(op))))))
+	return Equalities(Counts(Marks(Prune(Factored(Laterals(bound.StripOrder(op)))))))
 }
 
 // Prune leaves out columns that nothing above reads, so that operators remember
