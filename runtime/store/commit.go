@@ -65,6 +65,9 @@ func (s *Store) Commit(b *Batch) error {
 	return nil
 }
 
+// keptBatch is how long a batch may be that Pebble keeps the memory of for the next one.
+const keptBatch = 16 << 20
+
 func (s *Store) commitBatch(b *Batch) error {
 	if err := s.failure(); err != nil {
 		return err
@@ -79,7 +82,7 @@ func (s *Store) commitBatch(b *Batch) error {
 		all = append(all, p)
 	}
 	number := s.commit + 1
-	pb := s.db.NewBatchWithSize(int(b.size + b.size/8 + 256))
+	pb := s.db.NewBatchWithSize(int(b.size+b.size/8+256), pebble.WithMaxRetainedSizeBytes(keptBatch))
 	keys, size := s.encode(pb, b, all, number)
 
 	s.mu.Lock()
