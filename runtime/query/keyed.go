@@ -22,7 +22,7 @@ const initKey = "\xff"
 
 // keyedDelta is the change of one input of a keyed operator.
 type keyedDelta struct {
-	rows           string // table of all new rows, where plus has only those that may matter
+	rows           string // table of all new rows, where plus has what an operator gives over them: see newest
 	plus, minus    string // tables of c0, …, perhaps behind k0, …; minus is empty when nothing was taken back
 	added, removed map[string][][]byte
 	run            *memory.Rows // many rows that are only added, in the place of added
@@ -125,12 +125,10 @@ func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) 
 	if err != nil {
 		return nil, err
 	}
-	d := &keyedDelta{}
 	if r.k.Best {
-		if d.rows, plus, err = r.candidates(ctx, plus); err != nil {
-			return nil, err
-		}
+		return r.newest(ctx, plus)
 	}
+	d := &keyedDelta{}
 	made, run, err := r.sideRows(ctx, i, plus)
 	if err != nil {
 		return nil, err
@@ -233,9 +231,13 @@ func (r *keyedRun) heldRows(ctx context.Context, h holding) (string, map[string]
 	if h.many {
 		err = h.rows.Each(h.keys, put)
 	} else {
-		names := h.keys.Strings()
-		if shelves, err = h.rows.Load(names); err == nil {
-			err = eachShelf(shelves, names, put)
+		if shelves, err = h.rows.LoadKeys(h.keys); err == nil {
+			err = h.keys.Each(func(key []byte) error {
+				if s := shelves[string(key)]; s != nil {
+					return s.Rows(put)
+				}
+				return nil
+			})
 		}
 	}
 	if err != nil {
@@ -243,17 +245,6 @@ func (r *keyedRun) heldRows(ctx context.Context, h holding) (string, map[string]
 	}
 	held, err := l.Table(ctx)
 	return held, shelves, err
-}
-
-func eachShelf(shelves map[string]*memory.Shelf, keys []string, fn func(row []byte) error) error {
-	for _, k := range keys {
-		if s := shelves[k]; s != nil {
-			if err := s.Rows(fn); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // rememberInput writes an input's new rows.

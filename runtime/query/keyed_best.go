@@ -5,49 +5,90 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/memory"
+	"github.com/streamform/streamform/runtime/query/table"
 )
 
-// best brings the first rows of each key up to date. Rows only come, so that those shown so far stand for all before them.
+// newest is the change of the input of an operator that shows the first rows of each key. Its plus and run are what the operator gives over the new
+// rows alone: no others of them can be among the first of all.
+func (r *keyedRun) newest(ctx context.Context, plus string) (*keyedDelta, error) {
+	types := r.k.InputTypes[0]
+	list := make([]string, len(types))
+	for j, t := range types {
+		list[j] = fmt.Sprintf("CAST(c%d AS %s) AS c%d", j, t, j)
+	}
+	rows, err := r.Make(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+plus)
+	if err != nil {
+		return nil, err
+	}
+	d := &keyedDelta{rows: rows}
+	body := func(rows string) (string, error) { return r.fill(r.k.Body, rows) }
+	if r.Kept(rows) {
+		d.plus, err = r.Choose(ctx, table.Choosing{Table: rows, From: body, Names: compile.Numbered("c", len(r.k.OutputTypes)), Types: r.k.OutputTypes})
+	} else if body, failed := body(rows); failed == nil {
+		d.plus, err = r.Make(ctx, r.typed(body))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if d.plus, d.run, err = r.keyedRows(ctx, r.k.Inputs[0].Keys, r.k.OutputTypes, d.plus); err != nil || d.run.Len() == 0 {
+		return nil, err
+	}
+	return d, nil
+}
+
+// best brings the first rows of each key up to date. Rows only come, so that those shown so far stand for all before them, and where none were
+// shown the first of the new rows are those of all.
 func (r *keyedRun) best(ctx context.Context, relation string, c *change, keys memory.Keys) error {
+	d := r.deltas[0]
+	if err := r.rememberRows(ctx, relation, d); err != nil {
+		return err
+	}
 	was, shelves, err := r.heldRows(ctx, holding{rows: r.shown(), types: r.k.OutputTypes, keys: keys})
 	if err != nil {
 		return err
 	}
-	after := fmt.Sprintf("(SELECT %s FROM %s)", strings.Join(compile.Numbered("c", len(r.k.InputTypes[0])), ", "), was)
-	if d := r.deltas[0]; d != nil {
-		after = fmt.Sprintf("(FROM %s UNION ALL FROM %s)", after, r.rowsOnly(0, d.plus))
-		if err := r.rememberRows(ctx, relation, d); err != nil {
-			return err
-		}
+	if len(shelves) == 0 {
+		return r.showFirst(relation, c, d)
 	}
-	now, err := r.fill(r.k.Body, after)
+	known := func(key []byte) bool { return shelves[string(key)] != nil }
+	s := shown{was: was, keys: keys.Only(known).Strings(), shelves: shelves}
+	plus := d.plus
+	if r.Kept(d.plus) {
+		met, others := d.run.Divide(known)
+		plus, s.others, s.otherRows = r.Pick(d.plus, met), r.shownRows(r.Pick(d.plus, others)), d.run.Only(others)
+	}
+	list := strings.Join(compile.Numbered("c", len(r.k.InputTypes[0])), ", ")
+	if s.now, err = r.fill(r.k.Body, fmt.Sprintf("(SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s)", list, was, plus)); err != nil {
+		return err
+	}
+	return r.swap(ctx, relation, c, s)
+}
+
+// showFirst gives the first of the new rows where no rows were shown of their keys.
+func (r *keyedRun) showFirst(relation string, c *change, d *keyedDelta) error {
+	change := memory.Change{Run: d.run}
+	if d.run.Len() < r.options.Many {
+		change = memory.Change{Added: d.run.Grouped()}
+		change.Loaded = absent(change.Added)
+	}
+	m, err := r.shown().Change(change)
 	if err != nil {
 		return err
 	}
-	return r.swap(ctx, relation, c, shown{now: now, was: was, keys: keys.Strings(), shelves: shelves})
-}
-
-// candidates makes a table of new rows, and finds those that are among the first of themselves: no others can be among the first of all.
-func (r *keyedRun) candidates(ctx context.Context, plus string) (rows, few string, err error) {
-	list := make([]string, len(r.k.InputTypes[0]))
-	for j, t := range r.k.InputTypes[0] {
-		list[j] = fmt.Sprintf("CAST(c%d AS %s) AS c%d", j, t, j)
-	}
-	if rows, err = r.Make(ctx, "SELECT "+strings.Join(list, ", ")+" FROM "+plus); err != nil {
-		return "", "", err
-	}
-	if r.Kept(rows) {
-		few, err = r.Choose(ctx, rows, func(numbered string) (string, error) { return r.fill(r.k.Body, numbered) })
-		return rows, few, err
-	}
-	first, err := r.fill(r.k.Body, rows)
-	return rows, fmt.Sprintf("(SELECT %s FROM (%s))", strings.Join(compile.Numbered("c", len(list)), ", "), first), err
+	m.Operator = r.k.ID
+	r.remember(relation, m)
+	c.inserted, c.stored, c.counts = r.shownRows(d.plus), true, batch.Counts{Inserted: int64(d.run.Len())}
+	return nil
 }
 
 // rememberRows keeps an input's new rows in order: nothing reads them until the query is edited.
 func (r *keyedRun) rememberRows(ctx context.Context, relation string, d *keyedDelta) error {
+	if !r.k.KeepsInput() {
+		return nil
+	}
 	blocks, err := r.RowBlocks(ctx, d.rows, compile.Numbered("c", len(r.k.InputTypes[0])), r.k.InputTypes[0])
 	if err == nil {
 		r.remember(relation, Remember{Operator: r.k.ID, Blocks: blocks})

@@ -28,6 +28,12 @@ func (r *keyedRun) isFirst() (bool, error) {
 
 // first computes the operator over its first rows: there is nothing to read, and no difference to find.
 func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
+	if r.k.Best {
+		if err := r.rememberRows(ctx, s.Relation, r.deltas[0]); err != nil {
+			return err
+		}
+		return r.showFirst(s.Relation, c, r.deltas[0])
+	}
 	tables := make([]string, len(r.deltas))
 	for i, d := range r.deltas {
 		if d == nil {
@@ -35,13 +41,7 @@ func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
 			continue
 		}
 		tables[i] = r.rowsOnly(i, d.plus)
-		err := error(nil)
-		if r.k.Best {
-			err = r.rememberRows(ctx, s.Relation, d)
-		} else {
-			err = r.rememberInput(s.Relation, i, absent(d.added))
-		}
-		if err != nil {
+		if err := r.rememberInput(s.Relation, i, absent(d.added)); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,9 @@ type shown struct {
 	was     string // table, in the order of the keys
 	keys    []string
 	shelves map[string]*memory.Shelf
+	// Rows of keys of which nothing was given, beside now: how to read them, and what is encoded of them.
+	others    string // after FROM
+	otherRows *memory.Rows
 }
 
 // swap remembers what is given now in the place of what was.
@@ -50,7 +53,7 @@ func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown
 		}
 	}
 	gained, lost := memory.Differing(rows, s.keys, shown.Removed)
-	shown.Added, shown.Run = rows.Split(shown.Removed, r.options.Many)
+	shown.Added, shown.Run = rows.Split(shown.Removed, r.options.Many, s.otherRows)
 	memory.DropUnchanged(shown.Added, shown.Removed)
 	m, err := r.shown().Change(shown)
 	if err != nil {
@@ -59,14 +62,23 @@ func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown
 	m.Operator = r.k.ID
 	r.remember(relation, m)
 	if !r.Kept(table) || !r.Kept(s.was) {
-		c.inserted = r.shownRows(table)
+		c.inserted = s.beside(r.shownRows(table))
 		return r.consolidate(ctx, c, s.was)
 	}
-	c.inserted, c.stored, c.counts = r.shownRows(r.Pick(table, gained)), true, batch.Counts{Inserted: int64(len(gained)), Deleted: int64(len(lost))}
+	c.inserted, c.stored = s.beside(r.shownRows(r.Pick(table, gained))), true
+	c.counts = batch.Counts{Inserted: int64(len(gained)) + int64(s.otherRows.Len()), Deleted: int64(len(lost))}
 	if len(lost) > 0 {
 		c.deleted = r.Pick(s.was, lost)
 	}
 	return nil
+}
+
+// beside adds the rows of keys of which nothing was given.
+func (s shown) beside(rows string) string {
+	if s.otherRows.Len() == 0 {
+		return rows
+	}
+	return "(FROM " + rows + " UNION ALL FROM " + s.others + ")"
 }
 
 // remembered reads the output of an operator whose memory holds it.

@@ -143,6 +143,12 @@ type Keyed struct {
 	OutputTypes []string
 }
 
+// KeepsInput reports whether an operator that shows the first rows of each key remembers all rows of its input, too: where these are
+// not what other operators give, from whose keyed data they can be had again.
+func (k Keyed) KeepsInput() bool {
+	return !k.Best || slices.ContainsFunc(logical.Leaves(k.Inputs[0].SQL), func(leaf string) bool { return !isOperator(leaf) })
+}
+
 // Name is the leaf name of the output.
 func (k Keyed) Name() string { return k.ID }
 

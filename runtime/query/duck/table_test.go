@@ -199,3 +199,21 @@ func TestTextKeptAndNot(t *testing.T) {
 		require.EqualValues(t, 1, kept.Rows())
 	}
 }
+
+// TestPickBeside: chosen rows get numbers of their own behind their columns, over chunks.
+func TestPickBeside(t *testing.T) {
+	ctx := context.Background()
+	c := open(t)
+	kept, err := c.Keep(ctx, Keeping{Slot: 1, SQL: "SELECT range AS a, 'text number ' || range AS b FROM range(7000)", Most: 1 << 20})
+	require.NoError(t, err)
+	var rows []int
+	var last []int64
+	for i := 3; i < 7000; i += 2 {
+		rows, last = append(rows, i), append(last, int64(-i))
+	}
+	picked, err := c.PickBeside(2, kept, rows, "SELECT CAST(NULL AS BIGINT) AS a, CAST(NULL AS VARCHAR) AS b, CAST(NULL AS BIGINT) AS n", last)
+	require.NoError(t, err)
+	got, err := c.Value(ctx, "SELECT CAST(count(*) FILTER (a = -n AND b = 'text number ' || a AND a % 2 = 1) AS VARCHAR) FROM "+picked.Name())
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprint(len(rows)), got)
+}

@@ -40,9 +40,10 @@ type edit struct {
 }
 
 const (
-	spend = "SELECT time_bucket(INTERVAL 1 MINUTE, ts) AS w, user_id, count(*) AS n, sum(price) AS total FROM valid GROUP BY ALL"
-	top3  = "SELECT * FROM valid QUALIFY row_number() OVER (PARTITION BY user_id ORDER BY price DESC, ts) <= 3"
-	named = "SELECT s.w, s.total, u.name FROM spend s JOIN users u USING (user_id)"
+	spend  = "SELECT time_bucket(INTERVAL 1 MINUTE, ts) AS w, user_id, count(*) AS n, sum(price) AS total FROM valid GROUP BY ALL"
+	top3   = "SELECT * FROM valid QUALIFY row_number() OVER (PARTITION BY user_id ORDER BY price DESC, ts) <= 3"
+	newest = "SELECT v.user_id, v.url, o.price FROM valid v JOIN other o USING (user_id) QUALIFY row_number() OVER (PARTITION BY v.user_id ORDER BY o.price DESC, v.url) <= 3"
+	named  = "SELECT s.w, s.total, u.name FROM spend s JOIN users u USING (user_id)"
 )
 
 func replaced(sql string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(sql) }
@@ -142,6 +143,9 @@ func TestKeyedEdits(t *testing.T) {
 		{name: "75 more rows", before: top3, after: replaced(top3, "<= 3", "<= 5"), class: evolve.RebuildFromState, reason: "computed from the rows that the window holds", fates: "rebuilt new"},
 		{name: "75 another order", before: top3, after: replaced(top3, "price DESC", "n DESC"), class: evolve.RebuildFromState, reason: "computed from the rows that the window holds", fates: "rebuilt new"},
 		{name: "75 another partition", before: top3, after: replaced(top3, "PARTITION BY user_id", "PARTITION BY user_id, url"), class: evolve.RebuildFromState, fates: "rebuilt new"},
+		{name: "75 more rows of a join", before: newest, after: replaced(newest, "<= 3", "<= 5"), class: evolve.RebuildFromState, reason: "computed from the operators below it", fates: "kept rebuilt new dropped"},
+		{name: "75 a column less of a join", before: newest, after: replaced(newest, "v.url, o", "o"), class: evolve.Migrate, fates: "kept kept new"},
+		{name: "75 all rows of a join", before: newest, after: newest[:strings.Index(newest, " QUALIFY")], class: evolve.RebuildFromState, fates: "kept rebuilt dropped"},
 		{name: "76 left join", before: named, after: replaced(named, "JOIN", "LEFT JOIN"), class: evolve.RebuildFromState, reason: "computed from the rows that the join holds", fates: "rebuilt rebuilt"},
 		{name: "76 a condition", before: named, after: replaced(named, "USING (user_id)", "ON s.user_id = u.user_id AND s.total > length(u.name)"), class: evolve.RebuildFromState, fates: "rebuilt rebuilt"},
 		{name: "77 a column of a view", before: named, after: replaced(named, "u.name", "u.name, u.town"), class: evolve.RebuildFromState, reason: "the rows of users", fates: "rebuilt rebuilt"},

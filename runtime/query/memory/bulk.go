@@ -55,8 +55,13 @@ func (r *Rows) Put(key, row []byte) {
 	r.ends = append(r.ends, len(r.buf))
 }
 
-// Len is how many rows there are.
-func (r *Rows) Len() int { return len(r.ends) / 2 }
+// Len is how many rows there are; nil has none.
+func (r *Rows) Len() int {
+	if r == nil {
+		return 0
+	}
+	return len(r.ends) / 2
+}
 
 // Bytes is how long all keys and rows are.
 func (r *Rows) Bytes() int { return len(r.buf) }
@@ -74,13 +79,50 @@ func (r *Rows) Key(i int) []byte { return r.buf[r.start(i):r.ends[2*i]:r.ends[2*
 // Row is row i without its key.
 func (r *Rows) Row(i int) []byte { return r.buf[r.ends[2*i]:r.ends[2*i+1]:r.ends[2*i+1]] }
 
+// Divide tells the numbers of the rows whose keys are known from those of the others; both ascend.
+func (r *Rows) Divide(known func(key []byte) bool) (met, others []int) {
+	for i := range r.Len() {
+		if known(r.Key(i)) {
+			met = append(met, i)
+		} else {
+			others = append(others, i)
+		}
+	}
+	return met, others
+}
+
+// Only are some of the rows, by their numbers.
+func (r *Rows) Only(rows []int) *Rows {
+	if len(rows) == r.Len() {
+		return r
+	}
+	out := &Rows{}
+	out.Grow(len(rows), len(r.buf))
+	for _, i := range rows {
+		out.Put(r.Key(i), r.Row(i))
+	}
+	return out
+}
+
 // Split are the rows of the keys that has lists, by key, and those of all others, which come by key as well if there are less than many.
-func (r *Rows) Split(has map[string][][]byte, many int) (known map[string][][]byte, others *Rows) {
+// further are rows of other keys still; nil: none.
+func (r *Rows) Split(has map[string][][]byte, many int, further *Rows) (known map[string][][]byte, others *Rows) {
+	if further.Len() >= many {
+		return r.Grouped(), further
+	}
 	if r.Len() < many {
-		return r.Grouped(), nil
+		known = r.Grouped()
+		for i := range further.Len() {
+			key := further.Key(i)
+			known[string(key)] = append(known[string(key)], further.Row(i))
+		}
+		return known, nil
 	}
 	known, others = map[string][][]byte{}, &Rows{}
-	others.Grow(r.Len(), len(r.buf))
+	others.Grow(r.Len()+further.Len(), len(r.buf))
+	for i := range further.Len() {
+		others.Put(further.Key(i), further.Row(i))
+	}
 	for i := range r.Len() {
 		key := r.Key(i)
 		if _, ok := has[string(key)]; ok {
@@ -191,6 +233,27 @@ func (k *Keys) next(hash uint32, key []byte) {
 
 // Len is how many keys there are.
 func (k Keys) Len() int { return len(k.keys) }
+
+// Each visits the keys in order.
+func (k Keys) Each(fn func(key []byte) error) error {
+	for _, key := range k.keys {
+		if err := fn(key); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Only are those keys that want wants.
+func (k Keys) Only(want func(key []byte) bool) Keys {
+	var out Keys
+	for i, key := range k.keys {
+		if want(key) {
+			out.next(k.hashes[i], key)
+		}
+	}
+	return out
+}
 
 // Strings are the keys in order.
 func (k Keys) Strings() []string {

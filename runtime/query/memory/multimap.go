@@ -115,25 +115,27 @@ func (m Multimap) fetch(shelves map[string]*Shelf, all bool) error {
 	return nil
 }
 
-// Load reads all rows of the keys.
-func (m Multimap) Load(keys []string) (map[string]*Shelf, error) {
+// Load is LoadKeys of keys in any order.
+func (m Multimap) Load(keys []string) (map[string]*Shelf, error) { return m.LoadKeys(KeysOf(keys)) }
+
+// LoadKeys reads all rows of the keys. A key that is not in the result has none.
+func (m Multimap) LoadKeys(keys Keys) (map[string]*Shelf, error) {
 	l, err := m.list()
 	if err != nil {
 		return nil, err
 	}
 	shelves := map[string]*Shelf{}
 	if l.shelves {
-		if shelves, err = m.heads(keys); err != nil {
+		if shelves, err = m.heads(keys.Strings()); err != nil {
 			return nil, err
 		}
 		if err := m.fetch(shelves, true); err != nil || len(l.runs) == 0 {
 			return shelves, err
 		}
 	}
-	sorted := KeysOf(keys)
 	for _, r := range l.runs {
-		err := m.find(r, sorted, func(i int, row []byte) error {
-			key := string(sorted.keys[i])
+		err := m.find(r, keys, func(i int, row []byte) error {
+			key := string(keys.keys[i])
 			s := shelves[key]
 			if s == nil {
 				s = &Shelf{}

@@ -21,7 +21,7 @@ const (
 	partBytes  = 4 << 10  // a part has about so many
 	chunkLimit = 64 << 10 // a larger part is cut
 	mergeBytes = 96 << 20 // runs of more are left as they are
-	sameLevel  = 4        // so many runs of one size become one
+	sameLevel  = 8        // so many runs of one size become one
 )
 
 // run is one of the runs there are.

@@ -3,12 +3,9 @@ package table
 import (
 	"context"
 	"fmt"
-	"math"
-	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/query/bound"
-	"github.com/streamform/streamform/runtime/query/duck"
 )
 
 // Difference is what two tables of the same columns do not have in common, rows compared by the bytes they are remembered as.
@@ -54,28 +51,6 @@ func (s *Set) Differ(ctx context.Context, is, was string, c Columns) (d Differen
 
 // Kept reports whether a table is held as vectors, so that Pick can choose rows of it.
 func (s *Set) Kept(table string) bool { return s.kept[table] != nil }
-
-// Choose makes a table of those rows of one that is Kept whose numbers a query of one column gives, which finds them as duck.RowNumber. from makes
-// the query of what stands after FROM to read the table with that column.
-func (s *Set) Choose(ctx context.Context, table string, from func(numbered string) (string, error)) (string, error) {
-	sql, err := from(s.kept[table].Numbered())
-	if err != nil {
-		return "", err
-	}
-	s.slot++
-	k := duck.Keeping{Slot: s.slot, SQL: "SELECT " + duck.RowNumber + " FROM (" + sql + ")", Most: math.MaxInt64}
-	if !s.Small {
-		k.Columns = "BIGINT"
-	}
-	numbers, err := s.Conn.Keep(ctx, k)
-	if err != nil {
-		return "", err
-	}
-	rows := make([]int, 0, numbers.Rows())
-	numbers.Integers(0, func(n int64) { rows = append(rows, int(n)) })
-	slices.Sort(rows)
-	return s.Pick(table, rows), nil
-}
 
 // Pick makes a table of some rows of one that is Kept. rows are their numbers, ascending.
 func (s *Set) Pick(table string, rows []int) string {
