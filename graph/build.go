@@ -160,10 +160,6 @@ func (b *builder) resolve(n Name) (to addr.Resource, side, why string) {
 }
 
 func (b *builder) unknown(name string) string {
-	if other, ok := b.others[strings.ToLower(name)]; ok {
-		return fmt.Sprintf("There is no source, stream or view named %q. SQL cannot read %s: it is a %s.", name, other, other.Block)
-	}
-	why := fmt.Sprintf("There is no source, stream or view named %q.", name)
 	candidates := make([]string, 0, len(b.relations))
 	var many []addr.Resource
 	for _, r := range b.relations {
@@ -174,8 +170,12 @@ func (b *builder) unknown(name string) string {
 	}
 	if len(many) > 0 {
 		first := slices.MinFunc(many, addr.Resource.Compare)
-		return fmt.Sprintf("%s has more than one instance, so SQL reads each by a name of its own: %s is %s, which can also be written ${%s}.", first.Whole(), first, first.SQL(), first)
+		return fmt.Sprintf("%s has for_each or count, so SQL reads each of its instances by a name of its own: %s is %s, which can also be written ${%s}.", first.Whole(), first, first.SQL(), first)
 	}
+	if other, ok := b.others[strings.ToLower(name)]; ok {
+		return fmt.Sprintf("There is no source, stream or view named %q. SQL cannot read %s: it is a %s.", name, other, other.Block)
+	}
+	why := fmt.Sprintf("There is no source, stream or view named %q.", name)
 	slices.Sort(candidates)
 	if near := schema.Nearest(name, candidates); near != "" {
 		why += fmt.Sprintf(" Did you mean %q?", near)

@@ -20,6 +20,7 @@ func Markdown(k Kind) string {
 	if len(k.Sides) > 0 {
 		fmt.Fprintf(&b, "Side relations: `.%s`.\n\n", strings.Join(k.Sides, "`, `."))
 	}
+	b.WriteString("Like every block, it takes `for_each` or `count` ([many of a kind](../guides/many-of-a-kind.md)) and `lifecycle`.\n\n")
 	markdownTable(&b, k.Fields(), "## Attributes")
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }
@@ -102,6 +103,8 @@ func JSONSchema(k Kind) ([]byte, error) {
 	doc["$schema"] = "https://json-schema.org/draft/2020-12/schema"
 	doc["title"] = k.Name()
 	doc["description"] = k.Doc
+	doc["properties"].(map[string]any)["for_each"] = map[string]any{"description": "A map, or a list of texts that are all different: the block makes an instance of each.", "type": []string{"object", "array"}}
+	doc["properties"].(map[string]any)["count"] = map[string]any{"description": "The block makes as many instances.", "type": "integer", "minimum": 0}
 	data, err := json.MarshalIndent(doc, "", "  ")
 	if err != nil {
 		return nil, fmt.Errorf("writing the JSON Schema of %s: %w", k.Name(), err)
