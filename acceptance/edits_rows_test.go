@@ -37,13 +37,13 @@ func relations(t *testing.T, p *project) []recorded {
 		}
 		var v struct{ SQL, Path string }
 		require.NoError(t, json.Unmarshal(r.Attributes, &v))
-		got := recorded{name: r.Addr.Name, sql: v.SQL, path: v.Path, block: r.Addr.Block}
+		got := recorded{name: r.Addr.Relation(), sql: v.SQL, path: v.Path, block: r.Addr.Block}
 		for _, c := range r.Relation.Columns {
 			got.columns = append(got.columns, fmt.Sprintf("%q: '%s'", c.Name, c.Type))
 		}
 		for _, n := range r.Dependencies {
 			if n.Block.IsRelation() {
-				got.needs = append(got.needs, n.Name)
+				got.needs = append(got.needs, n.Relation())
 			}
 		}
 		all = append(all, got)
