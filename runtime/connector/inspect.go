@@ -25,6 +25,8 @@ type Inspection struct {
 	// Columns are those the object has by itself, such as a table; nil for objects that have none.
 	Columns batch.Schema
 	Drifts  []Drift
+	// Occupied says why a sink that begins here would be refused; nil where nothing stands in its way, or it has begun.
+	Occupied *UserError
 }
 
 // Kinds of drift.

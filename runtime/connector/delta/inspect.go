@@ -37,6 +37,7 @@ func (s *sink) Inspect(ctx context.Context, known connector.Delivered) (connecto
 		out.Columns = append(out.Columns, batch.Column{Name: f.Name, Type: f.Type.String()})
 	}
 	if !delivered {
+		out.Occupied = occupied(snap, place{dir: s.dir, mode: s.mode, sink: known.Sink, origin: known.Sink})
 		return out, nil
 	}
 	if snap.Version < version {

@@ -134,12 +134,28 @@ func (t *target) checkHistory(mode string) error {
 			Detail: fmt.Sprintf("%s has delivered version %d, and the table at %s is at version %d without it. Restore it, or %s", d.Sink, version, t.dir, t.snap.Version, again)}
 	case delivered:
 		return nil
-	case earlier:
+	}
+	if refused := occupied(t.snap, place{dir: t.dir, mode: mode, sink: d.Sink, origin: d.Origin}); refused != nil {
+		return refused
+	}
+	return nil
+}
+
+// place is where a sink is about to begin.
+type place struct {
+	dir, mode    string
+	sink, origin string // its address, and the one it was created under
+}
+
+// occupied says why a sink may not begin at a table that is there; nil when it may.
+func occupied(snap *deltalake.Snapshot, p place) *connector.UserError {
+	switch {
+	case slices.ContainsFunc(snap.Txns(), func(x action.Txn) bool { return sinkOf(x.AppID) == p.origin }):
 		return &connector.UserError{Summary: "The Delta table holds rows of an earlier life of this sink",
-			Detail: fmt.Sprintf("The table at %s was filled by %s before it was created anew; its rows would be there twice. Remove the folder, or choose another path.", t.dir, d.Sink)}
-	case mode != modeAppend && len(t.files) > 0:
+			Detail: fmt.Sprintf("The table at %s was filled by %s before it was created anew; its rows would be there twice. Remove the folder, or choose another path.", p.dir, p.sink)}
+	case p.mode != modeAppend && len(snap.Files()) > 0:
 		return &connector.UserError{Summary: "The Delta table belongs to something else",
-			Detail: fmt.Sprintf("The table at %s holds rows that %s has not written, so it cannot equal a view. Choose another path, or remove it.", t.dir, d.Sink)}
+			Detail: fmt.Sprintf("The table at %s holds rows that %s has not written, so it cannot equal a view. Choose another path, or remove it.", p.dir, p.sink)}
 	}
 	return nil
 }
