@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/streamform/streamform/runtime/byhash"
+	"github.com/streamform/streamform/runtime/store/record"
 )
 
 // Batch collects the changes of one commit. Later changes win over earlier ones. It
@@ -89,11 +90,11 @@ func (b *Batch) change(table uint64, key, value []byte) {
 		return
 	}
 	t := b.table(table)
-	if n := recordLen(key, value); n > cap(t.records)-len(t.records) {
+	if n := record.Len(key, value); n > cap(t.records)-len(t.records) {
 		t.records = slices.Grow(t.records, max(n, len(t.records))) // twice as large: append's quarter copies too often
 	}
 	t.keys = append(t.keys, byhash.Item{Hash: b.store.options.hash(key), At: len(t.records)})
-	t.records = appendRecord(t.records, key, value)
+	t.records = record.Append(t.records, key, value)
 }
 
 // AppendBlock adds a block behind the blocks the table has.

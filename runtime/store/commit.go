@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/streamform/streamform/runtime/byhash"
+	"github.com/streamform/streamform/runtime/store/record"
 )
 
 // prepared is what a commit will change in one table.
@@ -28,7 +29,7 @@ type prepared struct {
 func (p *prepared) changes() bool { return p.dropped || len(p.items) > 0 }
 
 func (p *prepared) key(at int) []byte {
-	key, _ := splitRecord(p.batch.records[at:])
+	key, _ := record.Split(p.batch.records[at:])
 	return key
 }
 
@@ -133,7 +134,7 @@ func (s *Store) prepare(id uint64, b *tableBatch) (*prepared, error) {
 		if n%ahead == 0 {
 			t.warm(p.items[n:])
 		}
-		key, value, length := cutRecord(b.records[h.At:])
+		key, value, length := record.Cut(b.records[h.At:])
 		old := t.value(h.Hash, key)
 		if old == nil && value == nil || old != nil && value != nil && bytes.Equal(old, value) {
 			continue
@@ -185,8 +186,8 @@ func overruled(b *tableBatch, later []byhash.Item, h byhash.Item) bool {
 		if l.Hash != h.Hash {
 			return false
 		}
-		a, _ := splitRecord(b.records[h.At:])
-		if c, _ := splitRecord(b.records[l.At:]); bytes.Equal(a, c) {
+		a, _ := record.Split(b.records[h.At:])
+		if c, _ := record.Split(b.records[l.At:]); bytes.Equal(a, c) {
 			return true
 		}
 	}
@@ -256,7 +257,7 @@ func (s *Store) priors(all []*prepared) ([][]byte, error) {
 		err := t.fill(p.items, p.key)
 		for _, h := range p.items {
 			key := p.key(h.At)
-			before[i] = appendRecord(before[i], key, t.value(h.Hash, key))
+			before[i] = record.Append(before[i], key, t.value(h.Hash, key))
 		}
 		t.mu.Unlock()
 		if err != nil {

@@ -2,8 +2,9 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math/bits"
+
+	"github.com/streamform/streamform/runtime/store/record"
 )
 
 // entries is an open-addressing hash table from byte keys to byte values. Neither
@@ -16,8 +17,7 @@ import (
 // price: many keys put in that order need their room first, see expect, or they crowd
 // the beginning of a table that is to grow.
 //
-// A record in the arena is uvarint(len(key)), uvarint(len(value)+1) or 0 for an
-// absent value, key, value, padded to 8 bytes. An absent value says "known not to
+// Records in the arena are padded to 8 bytes. An absent value says "known not to
 // be there", which matters where memory covers only a part of the keys.
 type entries struct {
 	slots   []slot
@@ -86,68 +86,16 @@ func (e *entries) seek(hash uint64) uint32 {
 
 // key is the key of a used slot; it points into the arena.
 func (e *entries) key(s *slot) []byte {
-	record := e.arena[uint64(s.ref-1)*recordAlign:]
-	klen, n := uvarint(record)
-	_, m := uvarint(record[n:])
-	return record[n+m : n+m+klen : n+m+klen]
+	b := e.arena[uint64(s.ref-1)*recordAlign:]
+	klen, n := record.Varint(b)
+	_, m := record.Varint(b[n:])
+	return b[n+m : n+m+klen : n+m+klen]
 }
 
 // record is the key and value of a used slot; they point into the arena. A nil
 // value is absent, an empty one is not nil.
 func (e *entries) record(s *slot) (key, value []byte) {
-	return splitRecord(e.arena[uint64(s.ref-1)*recordAlign:])
-}
-
-func splitRecord(record []byte) (key, value []byte) {
-	key, value, _ = cutRecord(record)
-	return key, value
-}
-
-// cutRecord parses one record without padding and returns its length, too.
-func cutRecord(record []byte) (key, value []byte, length int) {
-	klen, n := uvarint(record)
-	vlen, m := uvarint(record[n:])
-	from := n + m
-	to := from + klen
-	key = record[from:to:to]
-	if vlen == 0 {
-		return key, nil, to
-	}
-	end := to + vlen - 1
-	return key, record[to:end:end], end
-}
-
-func uvarint(b []byte) (int, int) {
-	if b[0] < 0x80 {
-		return int(b[0]), 1
-	}
-	v, n := binary.Uvarint(b)
-	return int(v), n
-}
-
-func uvarintLen(v int) int {
-	n := 1
-	for ; v >= 0x80; v >>= 7 {
-		n++
-	}
-	return n
-}
-
-// recordLen is the length of a record without padding; value nil is absent.
-func recordLen(key, value []byte) int {
-	if value == nil {
-		return uvarintLen(len(key)) + 1 + len(key)
-	}
-	return uvarintLen(len(key)) + uvarintLen(len(value)+1) + len(key) + len(value)
-}
-
-func appendRecord(to, key, value []byte) []byte {
-	to = binary.AppendUvarint(to, uint64(len(key)))
-	if value == nil {
-		return append(append(to, 0), key...)
-	}
-	to = binary.AppendUvarint(to, uint64(len(value)+1))
-	return append(append(to, key...), value...)
+	return record.Split(e.arena[uint64(s.ref-1)*recordAlign:])
 }
 
 func padded(n int) int { return (n + recordAlign - 1) &^ (recordAlign - 1) }
@@ -176,11 +124,11 @@ func (e *entries) update(s *slot, value []byte, seq uint32) {
 	if value != nil {
 		e.live++
 	}
-	was, now := padded(recordLen(key, old)), padded(recordLen(key, value))
-	sameHeader := recordLen(key, old)-len(old) == recordLen(key, value)-len(value)
+	was, now := padded(record.Len(key, old)), padded(record.Len(key, value))
+	sameHeader := record.Len(key, old)-len(old) == record.Len(key, value)-len(value)
 	if now <= was && sameHeader {
 		at := int(s.ref-1) * recordAlign
-		appendRecord(e.arena[at:at:at+was], key, value)
+		record.Append(e.arena[at:at:at+was], key, value)
 		e.garbage += was - now
 		return
 	}
@@ -210,7 +158,7 @@ func newer(a, b uint32) bool { return int32(a-b) > 0 }
 // into the arena.
 func (e *entries) write(key, value []byte) uint32 {
 	at := len(e.arena)
-	e.arena = appendRecord(e.arena, key, value)
+	e.arena = record.Append(e.arena, key, value)
 	for len(e.arena)%recordAlign != 0 {
 		e.arena = append(e.arena, 0)
 	}
@@ -245,7 +193,7 @@ func (e *entries) rebuild(keep func(s *slot, present bool) bool, more, bytes int
 			continue
 		}
 		count++
-		size += padded(recordLen(key, value))
+		size += padded(record.Len(key, value))
 	}
 	fresh := entries{whole: e.whole, folded: e.folded, skip: e.skip, probes: e.probes}
 	fresh.reserve(count+more, size+bytes)

@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"github.com/streamform/streamform/runtime/byhash"
+	"github.com/streamform/streamform/runtime/store/record"
 )
 
 // inOrder is a copy of the records of changes, in the order of their hashes, in which they mostly are.
 func (s *Store) inOrder(c changes) []byte {
 	items, sorted := make([]byhash.Item, 0, c.n), true
 	for at := 0; at < len(c.records); {
-		key, _, n := cutRecord(c.records[at:])
+		key, _, n := record.Cut(c.records[at:])
 		items = append(items, byhash.Item{Hash: s.options.hash(key), At: at})
 		sorted = sorted && (len(items) < 2 || items[len(items)-2].Hash <= items[len(items)-1].Hash)
 		at += n
@@ -22,7 +23,7 @@ func (s *Store) inOrder(c changes) []byte {
 	byhash.Sort(items)
 	out := make([]byte, 0, len(c.records))
 	for _, h := range items {
-		_, _, n := cutRecord(c.records[h.At:])
+		_, _, n := record.Cut(c.records[h.At:])
 		out = append(out, c.records[h.At:h.At+n]...)
 	}
 	return out
@@ -40,7 +41,7 @@ func (w *foldWriter) table(id uint64, t *foldTable) error {
 		records, items = records[:0], items[:0]
 		for i := range rest {
 			for len(rest[i]) > 0 {
-				key, _, n := cutRecord(rest[i])
+				key, _, n := record.Cut(rest[i])
 				hash := w.s.options.hash(key)
 				if hash-low >= hashRange {
 					break
@@ -64,7 +65,7 @@ func (w *foldWriter) newest(id uint64, records []byte, items []byhash.Item) erro
 			n++
 		}
 		for _, h := range lastOfEach(records, items[:n]) {
-			key, value := splitRecord(records[h.At:])
+			key, value := record.Split(records[h.At:])
 			if err := w.add(id, h.Hash, key, value); err != nil {
 				return err
 			}
@@ -80,7 +81,7 @@ func lastOfEach(records []byte, same []byhash.Item) []byhash.Item {
 		return same
 	}
 	key := func(h byhash.Item) []byte {
-		k, _ := splitRecord(records[h.At:])
+		k, _ := record.Split(records[h.At:])
 		return k
 	}
 	last := same[len(same)-1]

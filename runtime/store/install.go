@@ -1,5 +1,7 @@
 package store
 
+import "github.com/streamform/streamform/runtime/store/record"
+
 // install makes a durable change of one table visible. before are the former values
 // of the changed keys, for the views that are open. It needs mu.
 func (s *Store) install(p *prepared, before []byte, commit uint64) {
@@ -36,7 +38,7 @@ func (s *Store) install(p *prepared, before []byte, commit uint64) {
 			if i%ahead == 0 {
 				t.warm(rest[i:n])
 			}
-			key, value := splitRecord(p.batch.records[h.At:])
+			key, value := record.Split(p.batch.records[h.At:])
 			if len(pins) > 0 {
 				before = rememberNext(q, pins, h.Hash, key, before)
 			}
@@ -54,7 +56,7 @@ func rememberNext(q *partition, pins []*pin, hash uint64, key, before []byte) []
 	var old []byte
 	if len(before) > 0 {
 		var n int
-		_, old, n = cutRecord(before)
+		_, old, n = record.Cut(before)
 		before = before[n:]
 	}
 	for _, at := range pins {

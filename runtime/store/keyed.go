@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/streamform/streamform/runtime/byhash"
+	"github.com/streamform/streamform/runtime/store/record"
 )
 
 // keyed is the keyed data of one table: a directory of partitions by the top bits
@@ -203,7 +204,7 @@ func (e *entries) split(bit uint64) (low, high entries) {
 	}
 	e.each(func(s *slot, key, value []byte) {
 		counts[side(s.hash)]++
-		sizes[side(s.hash)] += padded(recordLen(key, value))
+		sizes[side(s.hash)] += padded(record.Len(key, value))
 	})
 	var halves [2]entries
 	for i := range halves {

@@ -1,6 +1,9 @@
 package store
 
-import "github.com/streamform/streamform/runtime/byhash"
+import (
+	"github.com/streamform/streamform/runtime/byhash"
+	"github.com/streamform/streamform/runtime/store/record"
+)
 
 // known is what a batch says of the former values of the keys it changes in a table.
 type known struct {
@@ -26,7 +29,7 @@ func (k *known) add(last []byhash.Item, key int, value []byte, was Former) {
 		k.bytes -= int64(key + was.Bytes)
 	} else {
 		k.gain.keys++
-		k.gain.bytes += padded(uvarintLen(key) + uvarintLen(len(value)+1) + key + len(value))
+		k.gain.bytes += padded(record.VarintLen(key) + record.VarintLen(len(value)+1) + key + len(value))
 	}
 	if value != nil {
 		k.keys++

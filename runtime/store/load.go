@@ -7,6 +7,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/streamform/streamform/runtime/byhash"
+	"github.com/streamform/streamform/runtime/store/record"
 )
 
 // base reads the folded keys of one table; its iterator is made when first needed.
@@ -188,21 +189,21 @@ func (t *keyed) collect(from uint64, at *pin, to []byte) ([]byte, uint64, error)
 	hidden := func(hash uint64, key []byte) bool { return was != nil && was.find(hash, key) >= 0 }
 	p.each(func(s *slot, key, value []byte) {
 		if value != nil && !hidden(s.hash, key) {
-			to = appendRecord(to, key, value)
+			to = record.Append(to, key, value)
 		}
 	})
 	var err error
 	if !p.whole {
 		err = b.each(p, func(hash uint64, key, value []byte) {
 			if p.find(hash, key) < 0 && !hidden(hash, key) {
-				to = appendRecord(to, key, value)
+				to = record.Append(to, key, value)
 			}
 		})
 	}
 	if was != nil {
 		was.each(func(_ *slot, key, value []byte) {
 			if value != nil {
-				to = appendRecord(to, key, value)
+				to = record.Append(to, key, value)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/streamform/streamform/runtime/byhash"
+	"github.com/streamform/streamform/runtime/store/record"
 )
 
 // Open opens the store in a directory, or makes one. Errors: ErrInUse, ErrNewer.
@@ -168,7 +169,7 @@ func (s *Store) replay(k, v []byte) error {
 	}
 	var items []byhash.Item
 	for at := 0; at < len(c.records); {
-		key, _, n := cutRecord(c.records[at:])
+		key, _, n := record.Cut(c.records[at:])
 		items = append(items, byhash.Item{Hash: s.options.hash(key), At: at})
 		at += n
 	}
@@ -176,7 +177,7 @@ func (s *Store) replay(k, v []byte) error {
 	for rest := items; len(rest) > 0; {
 		p, n := t.widen(rest, len(items), growth{len(items), len(c.records)})
 		for _, h := range rest[:n] {
-			key, value, _ := cutRecord(c.records[h.At:])
+			key, value, _ := record.Cut(c.records[h.At:])
 			t.set(p, h.Hash, key, value, uint32(commit))
 		}
 		t.touch(p)

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/runtime/store/crashing"
+	"github.com/streamform/streamform/runtime/store/record"
 )
 
 func opened(t *testing.T, o Options) *Store {
@@ -377,7 +378,7 @@ func oneCommit(s *Store, keys int) error {
 
 func FuzzDecodeChanges(f *testing.F) {
 	c := changes{dropped: true, keys: 3, bytes: 9, n: 2}
-	good := appendRecord(appendRecord(c.appendHead(nil), []byte("key"), []byte("value")), []byte("gone"), nil)
+	good := record.Append(record.Append(c.appendHead(nil), []byte("key"), []byte("value")), []byte("gone"), nil)
 	f.Add(good)
 	f.Add(c.appendHead(nil))
 	f.Add([]byte{1, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1, 0})
@@ -388,7 +389,7 @@ func FuzzDecodeChanges(f *testing.F) {
 		}
 		n := 0
 		for rest := c.records; len(rest) > 0; n++ {
-			_, _, length := cutRecord(rest)
+			_, _, length := record.Cut(rest)
 			rest = rest[length:]
 		}
 		require.Equal(t, c.n, n)

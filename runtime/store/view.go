@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/streamform/streamform/runtime/byhash"
+	"github.com/streamform/streamform/runtime/store/record"
 )
 
 // View is the store as of one commit, while later commits go on. It must be closed
@@ -234,7 +235,7 @@ func (t *Table) Scan(fn func(key, value []byte) error) error {
 		}
 		s.shrink()
 		for rest := buffer; len(rest) > 0; {
-			key, value, n := cutRecord(rest)
+			key, value, n := record.Cut(rest)
 			if err := fn(key, value); err != nil {
 				return err
 			}
