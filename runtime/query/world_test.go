@@ -2,7 +2,6 @@ package query_test
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
@@ -164,19 +163,18 @@ func (w *world) batch(relation string, sqls map[string]string, order []string, r
 	for _, name := range order {
 		require.NoError(w.t, w.oracle.Exec(ctx, "CREATE OR REPLACE TEMP VIEW "+name+" AS "+sqls[name]))
 	}
+	rows, err := w.oracle.Text(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM "+relation)
+	require.NoError(w.t, err)
 	var out []string
-	require.NoError(w.t, w.oracle.Rows(ctx, "SELECT CAST(COLUMNS(*) AS VARCHAR) FROM "+relation, func(_ []string, row []driver.Value) error {
-		var line []string
-		for _, v := range row {
-			if v == nil {
-				line = append(line, "NULL")
-				continue
+	for _, row := range rows {
+		line := make([]string, len(row))
+		for i, v := range row {
+			if line[i] = "NULL"; v != nil {
+				line[i] = *v
 			}
-			line = append(line, fmt.Sprint(v))
 		}
 		out = append(out, strings.Join(line, "|"))
-		return nil
-	}))
+	}
 	slices.Sort(out)
 	return out
 }

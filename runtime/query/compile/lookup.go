@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/apache/arrow-go/v18/arrow"
+
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/logical"
@@ -290,20 +292,17 @@ func encodeTuples(ctx context.Context, conn *duck.Conn, types []string, tuples [
 	for i, t := range types {
 		list[i] = fmt.Sprintf("CAST(%s AS %s) AS %s", names[i], t, names[i])
 	}
-	r, err := conn.Reader(ctx, fmt.Sprintf("SELECT %s FROM (VALUES %s) t(%s)", strings.Join(list, ", "), strings.Join(lines, ", "), strings.Join(names, ", ")))
-	if err != nil {
-		return nil, err
-	}
-	defer r.Release()
 	var keys [][]byte
-	for r.Next() {
-		e, err := rows.NewKeyEncoder(r.RecordBatch(), rows.Span(0, len(types)))
+	sql := fmt.Sprintf("SELECT %s FROM (VALUES %s) t(%s)", strings.Join(list, ", "), strings.Join(lines, ", "), strings.Join(names, ", "))
+	err := conn.Batches(ctx, sql, func(b arrow.RecordBatch) error {
+		e, err := rows.NewKeyEncoder(b, rows.Span(0, len(types)))
 		if err != nil {
-			return nil, err
+			return err
 		}
-		for i := range int(r.RecordBatch().NumRows()) {
+		for i := range int(b.NumRows()) {
 			keys = append(keys, e.Append(nil, i))
 		}
-	}
-	return keys, r.Err()
+		return nil
+	})
+	return keys, err
 }

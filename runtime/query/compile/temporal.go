@@ -160,14 +160,15 @@ func (b *binding) clockFunction(steps []logical.ClockStep) (temporal.Function, s
 
 // constant is the value of an expression without columns.
 func (b *binding) constant(sql string) (value driver.Value, err error) {
-	err = b.conn.Rows(b.ctx, "SELECT "+sql, func(_ []string, row []driver.Value) error {
-		value = row[0]
-		return nil
-	})
+	row := make([]driver.Value, 1)
+	rows, err := b.conn.Open(b.ctx, "SELECT "+sql)
+	if err == nil {
+		err = errors.Join(rows.Next(row), rows.Close())
+	}
 	if err != nil {
 		return nil, &statement.Error{Summary: "Invalid SQL", Detail: statement.Sentence(FirstLine(err.Error()))}
 	}
-	return value, nil
+	return row[0], nil
 }
 
 const microsPerDay = int64(24 * time.Hour / time.Microsecond)

@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"reflect"
 	"runtime/cgo"
 	"strings"
@@ -118,39 +117,6 @@ func (c *Conn) Close() error {
 	return err
 }
 
-// Exec runs statements without a result.
-func (c *Conn) Exec(ctx context.Context, sql string) error {
-	_, err := c.conn.(driver.ExecerContext).ExecContext(ctx, sql, nil)
-	return err
-}
-
-// Reader runs one query and returns its rows as Arrow batches. Release the reader.
-func (c *Conn) Reader(ctx context.Context, sql string) (array.RecordReader, error) {
-	return c.arrow.QueryContext(ctx, sql)
-}
-
-// Rows runs one query and hands each row to fn as the driver's values: see
-// github.com/duckdb/duckdb-go for their Go types.
-func (c *Conn) Rows(ctx context.Context, sql string, fn func(columns []string, row []driver.Value) error) error {
-	rows, err := c.Open(ctx, sql)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	columns := rows.Columns()
-	for {
-		row := make([]driver.Value, len(columns))
-		if err := rows.Next(row); errors.Is(err, io.EOF) {
-			return nil
-		} else if err != nil {
-			return err
-		}
-		if err := fn(columns, row); err != nil {
-			return err
-		}
-	}
-}
-
 // Open runs one query and returns its rows, which the caller closes.
 func (c *Conn) Open(ctx context.Context, sql string) (driver.Rows, error) {
 	return c.conn.(driver.QueryerContext).QueryContext(ctx, sql, nil)
@@ -159,18 +125,8 @@ func (c *Conn) Open(ctx context.Context, sql string) (driver.Rows, error) {
 // Text runs one query whose columns are all VARCHAR and returns its rows, NULL as nil.
 func (c *Conn) Text(ctx context.Context, sql string) ([][]*string, error) {
 	var out [][]*string
-	err := c.Rows(ctx, sql, func(_ []string, row []driver.Value) error {
-		line := make([]*string, len(row))
-		for i, v := range row {
-			if v != nil {
-				s, ok := v.(string)
-				if !ok {
-					s = fmt.Sprint(v)
-				}
-				line[i] = &s
-			}
-		}
-		out = append(out, line)
+	err := c.Batches(ctx, sql, func(b arrow.RecordBatch) error {
+		out = append(out, texts(b)...)
 		return nil
 	})
 	return out, err

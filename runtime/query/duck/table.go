@@ -89,19 +89,25 @@ func (t *Table) Batches(fn func(arrow.RecordBatch) error) error {
 func (t *Table) Texts() ([][]*string, error) {
 	var out [][]*string
 	err := t.Batches(func(b arrow.RecordBatch) error {
-		for i := range int(b.NumRows()) {
-			row := make([]*string, b.NumCols())
-			for j, column := range b.Columns() {
-				if !column.IsNull(i) {
-					text := strings.Clone(column.ValueStr(i))
-					row[j] = &text
-				}
-			}
-			out = append(out, row)
-		}
+		out = append(out, texts(b)...)
 		return nil
 	})
 	return out, err
+}
+
+// texts are the rows of a batch, NULL as nil.
+func texts(b arrow.RecordBatch) [][]*string {
+	out := make([][]*string, b.NumRows())
+	for i := range out {
+		out[i] = make([]*string, b.NumCols())
+		for j, column := range b.Columns() {
+			if !column.IsNull(i) {
+				text := strings.Clone(column.ValueStr(i))
+				out[i][j] = &text
+			}
+		}
+	}
+	return out
 }
 
 // Integers visits a BIGINT column without NULLs.
@@ -158,13 +164,10 @@ func (c *Conn) Keep(ctx context.Context, k Keeping) (*Table, error) {
 	if k.Columns != "" {
 		defer mapping.DestroyPrepare(&p.stmt)
 	}
-	stop := context.AfterFunc(ctx, func() { mapping.Interrupt(c.raw) })
-	defer stop()
 	t := &Table{conn: c, slot: int64(k.Slot), layout: p.layout, result: &mapping.Result{}}
-	if mapping.ExecutePrepared(p.stmt, t.result) == mapping.StateError {
-		err := errors.New(mapping.ResultError(t.result))
+	if err := c.run(ctx, p.stmt, t.result); err != nil {
 		t.free()
-		return nil, errors.Join(err, ctx.Err())
+		return nil, err
 	}
 	for {
 		chunk := mapping.FetchChunk(*t.result)

@@ -3,13 +3,13 @@ package stage
 
 import (
 	"context"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"os"
 	"strings"
 
-	"github.com/duckdb/duckdb-go/v2"
+	"github.com/apache/arrow-go/v18/arrow"
+	"github.com/apache/arrow-go/v18/arrow/array"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/table"
@@ -71,15 +71,15 @@ func (s *Stager) copyByStatement(ctx context.Context, query, path string, format
 	}
 	out := Written{Path: path, Columns: map[string]map[string]string{}}
 	sql := "COPY (" + query + ") TO " + bound.Text(path) + " (" + strings.Join(options, ", ") + ")"
-	err := s.set.Conn.Rows(ctx, sql, func(columns []string, row []driver.Value) error {
-		for i, name := range columns {
-			switch name {
+	err := s.set.Conn.Batches(ctx, sql, func(b arrow.RecordBatch) error {
+		for i, f := range b.Schema().Fields() {
+			switch column := b.Column(i); f.Name {
 			case "count", "Count":
-				out.Rows += number(row[i])
+				out.Rows += sum(column)
 			case "file_size_bytes":
-				out.Bytes += number(row[i])
+				out.Bytes += sum(column)
 			case "column_statistics":
-				out.statistics(row[i])
+				out.statistics(column.(*array.Map))
 			}
 		}
 		return nil
@@ -97,33 +97,32 @@ func (s *Stager) copyByStatement(ctx context.Context, query, path string, format
 	return out, nil
 }
 
-func (w *Written) statistics(v driver.Value) {
-	columns, ok := v.(duckdb.OrderedMap)
-	if !ok {
-		return
-	}
-	for _, name := range columns.Keys() {
+// statistics takes RETURN_STATS' map of maps: column → statistic → text.
+func (w *Written) statistics(all *array.Map) {
+	columns, inner := all.Keys(), all.Items().(*array.Map)
+	for i := range columns.Len() {
 		stats := map[string]string{}
-		value, _ := columns.Get(name)
-		if inner, ok := value.(duckdb.OrderedMap); ok {
-			for _, k := range inner.Keys() {
-				if text, _ := inner.Get(k); text != nil {
-					stats[fmt.Sprint(k)] = fmt.Sprint(text)
-				}
+		from, to := inner.ValueOffsets(i)
+		for k := int(from); k < int(to); k++ {
+			if !inner.Items().IsNull(k) {
+				stats[strings.Clone(inner.Keys().ValueStr(k))] = strings.Clone(inner.Items().ValueStr(k))
 			}
 		}
-		w.Columns[fmt.Sprint(name)] = stats
+		w.Columns[strings.Clone(columns.ValueStr(i))] = stats
 	}
 }
 
-func number(v driver.Value) int64 {
-	switch v := v.(type) {
-	case int64:
-		return v
-	case uint64:
-		return int64(v)
+// sum of a column of counts.
+func sum(column arrow.Array) (n int64) {
+	for i := range column.Len() {
+		switch a := column.(type) {
+		case *array.Int64:
+			n += a.Value(i)
+		case *array.Uint64:
+			n += int64(a.Value(i))
+		}
 	}
-	return 0
+	return n
 }
 
 // Query returns a small result as text, NULL as nil.

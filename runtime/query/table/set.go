@@ -204,17 +204,7 @@ func (s *Set) Batches(ctx context.Context, sql string, fn func(arrow.RecordBatch
 			return err
 		}
 	}
-	r, err := s.Conn.Reader(ctx, sql)
-	if err != nil {
-		return err
-	}
-	defer r.Release()
-	for r.Next() {
-		if err := fn(r.RecordBatch()); err != nil {
-			return err
-		}
-	}
-	return r.Err()
+	return s.Conn.Batches(ctx, sql, fn)
 }
 
 // mostSpare is how many bytes of rows are kept for the next ones.
