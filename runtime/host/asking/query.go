@@ -198,15 +198,8 @@ func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *catalog.Gener
 	defer func() { err = errors.Join(err, s.Close()) }()
 	q.dirs = append(q.dirs, opening.Dirs(s)...)
 	f := query.FileRows{Relation: a.Relation(), Scan: opening.Scan(g, s)}
-	held, err := job.HeldOf(q.view, g.ID, query.Columns(f.Scan))
-	if err != nil {
-		return fmt.Errorf("reading what %s holds: %w", a, err)
-	}
-	for _, p := range held {
-		f.Held = append(f.Held, job.HeldRows(q.view, g.Kept, p))
-	}
 	err = job.Records(q.view, g.ID, func(r job.Record) error {
-		if r.Status != connector.Read || held.Has(r.Ordinal) {
+		if r.Status != connector.Read {
 			return nil
 		}
 		f.Files = append(f.Files, r.File())
