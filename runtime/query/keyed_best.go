@@ -24,7 +24,12 @@ func (r *keyedRun) newest(ctx context.Context, plus string) (*keyedDelta, error)
 		return nil, err
 	}
 	d := &keyedDelta{rows: rows}
-	body := func(rows string) (string, error) { return r.fill(r.k.Body, rows) }
+	body := func(rows string) (string, error) {
+		if !r.Small {
+			rows = r.k.Leading(rows)
+		}
+		return r.fill(r.k.Body, rows)
+	}
 	if r.Kept(rows) {
 		d.plus, err = r.Choose(ctx, table.Choosing{Table: rows, From: body, Names: compile.Numbered("c", len(r.k.OutputTypes)), Types: r.k.OutputTypes})
 	} else if body, failed := body(rows); failed == nil {
