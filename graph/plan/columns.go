@@ -3,11 +3,10 @@ package plan
 import (
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/streamform/streamform/graph/plan/columns"
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/state"
 )
@@ -25,7 +24,7 @@ func columnsChange(before, after *state.Relation) (Class, string) {
 		case i < 0:
 			added = append(added, c.Name)
 		case before.Columns[i].Type == c.Type:
-		case widens(before.Columns[i].Type, c.Type):
+		case columns.Widens(before.Columns[i].Type, c.Type):
 			wider = append(wider, c.Name)
 		default:
 			return ReplayFromSource, fmt.Sprintf("%s was %s and is to be %s, which may not hold what was read", c.Name, before.Columns[i].Type, c.Type)
@@ -51,52 +50,15 @@ func columnsChange(before, after *state.Relation) (Class, string) {
 	return InPlace, "columns: " + strings.Join(parts, "; ")
 }
 
-// widens reports whether every value of one type is a value of the other.
-func widens(from, to string) bool {
-	for _, chain := range [][]string{
-		{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT"}, {"UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"},
-		{"FLOAT", "DOUBLE"}, {"INTEGER", "DOUBLE"}, {"DATE", "TIMESTAMP"},
-	} {
-		a, b := slices.Index(chain, from), slices.Index(chain, to)
-		if a >= 0 && b >= a {
-			return true
-		}
-	}
-	p, s, isDecimal := decimal(from)
-	q, t, staysDecimal := decimal(to)
-	return isDecimal && staysDecimal && t >= s && q-t >= p-s
-}
-
-// decimal reads the width and scale of a DECIMAL type.
-func decimal(text string) (width, scale int, ok bool) {
-	m := regexp.MustCompile(`^DECIMAL\((\d+),\s*(\d+)\)$`).FindStringSubmatch(text)
-	if m == nil {
-		return 0, 0, false
-	}
-	width, _ = strconv.Atoi(m[1])
-	scale, _ = strconv.Atoi(m[2])
-	return width, scale, true
-}
-
-// follows reports that a relation has the columns it had, wider ones, and perhaps more behind them.
-func follows(before, after *state.Relation) bool {
-	if before == nil || after == nil || len(after.Columns) < len(before.Columns) {
-		return false
-	}
-	for _, b := range before.Columns {
-		i := slices.IndexFunc(after.Columns, func(a batch.Column) bool { return a.Name == b.Name })
-		if i < 0 || after.Columns[i].Type != b.Type && !widens(b.Type, after.Columns[i].Type) {
-			return false
-		}
-	}
-	return true
-}
-
 // NewColumns observes that files have columns which a source, whose columns were found in its data before, does not have.
 func NewColumns(r state.Resource, found batch.Schema) (Observation, bool) {
 	var added []string
 	var all batch.Schema
-	var says struct{ Metadata []string }
+	var says struct {
+		Metadata  []string
+		Columns   map[string]string
+		Evolution string `json:"schema_evolution"`
+	}
 	if json.Unmarshal(r.Attributes, &says) != nil {
 		return Observation{}, false
 	}
@@ -118,24 +80,14 @@ func NewColumns(r state.Resource, found batch.Schema) (Observation, bool) {
 		what, them = "columns", "them"
 	}
 	list := strings.Join(added, ", ")
-	return Observation{Addr: r.Addr, Kind: DriftNewColumns, Mark: list, Proposal: proposal(all),
-		Detail: fmt.Sprintf("The newest files have %s that %s was planned without, and which no query can read: %s.", what, r.Addr, list),
-		Advice: fmt.Sprintf("To read %s from the next epoch on, declare the columns as below. To read everything again with the columns that are found now, plan with -replace=%s. To leave %s out, apply with -refresh-only.", them, r.Addr, them)}, true
-}
-
-// proposal writes columns as the attribute of a source.
-func proposal(columns batch.Schema) string {
-	names, width := make([]string, len(columns)), 0
-	for i, c := range columns {
-		if names[i] = c.Name; !regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`).MatchString(c.Name) {
-			names[i] = strconv.Quote(c.Name)
-		}
-		width = max(width, len([]rune(names[i])))
+	kept, again := ", and which no query can read", fmt.Sprintf("To read everything again with the columns that are found now, plan with -replace=%s.", r.Addr)
+	if says.Columns != nil {
+		again = `With history = "restate" beside them, everything is read again from the files.`
 	}
-	var b strings.Builder
-	b.WriteString("columns = {\n")
-	for i, c := range columns {
-		fmt.Fprintf(&b, "  %-*s = %q\n", width, names[i], c.Type)
+	if says.Evolution == "propose" {
+		kept = fmt.Sprintf(", and whose values are kept in %s.rescued", r.Addr.Relation())
 	}
-	return b.String() + "}"
+	return Observation{Addr: r.Addr, Kind: DriftNewColumns, Mark: list, Proposal: columns.Proposal(all),
+		Detail: fmt.Sprintf("The newest files have %s that %s was planned without%s: %s.", what, r.Addr, kept, list),
+		Advice: fmt.Sprintf("To read %s from the next epoch on, declare the columns as below. %s To leave %s out, apply with -refresh-only.", them, again, them)}, true
 }

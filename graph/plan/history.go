@@ -9,6 +9,7 @@ import (
 
 	"github.com/zclconf/go-cty/cty"
 
+	"github.com/streamform/streamform/graph/plan/columns"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/state"
@@ -56,7 +57,7 @@ func (m *maker) choose(c *Change, r lang.Resource, v *verdict, paths []string) {
 // editedStream judges the edit of a stream's query: the rows it has emitted are not held, so nothing but a replay gives them anew.
 func (m *maker) editedStream(c *Change, r lang.Resource, v *verdict, e Evolution) {
 	switch choice := historyOf(r.Value); {
-	case !slices.Contains(c.Changed, "sql") && follows(c.Prior.Relation, c.Desired.Relation):
+	case !slices.Contains(c.Changed, "sql") && c.Prior.Relation != nil && c.Desired.Relation != nil && columns.Follow(c.Prior.Relation.Columns, c.Desired.Relation.Columns):
 		v.add(InPlace, "its columns follow those of what it reads")
 	case m.restates(c, choice):
 		v.anew = true

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/streamform/streamform/graph/plan/columns"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/schema"
@@ -41,6 +42,9 @@ func (m *maker) compareValues(c *Change, r lang.Resource, v *verdict) {
 			v.anew = v.anew || !comparable(c.Prior) // else its evolution says what it costs
 		case schema.CostColumns:
 			class, reason := columnsChange(c.Prior.Relation, c.Desired.Relation)
+			if class == InPlace && historyOf(r.Value) == restateHistory && columns.Gain(c.Prior.Relation.Columns, c.Desired.Relation.Columns) {
+				class, reason = ReplayFromSource, reason+`, and history = "restate": what was read before is to have them, too`
+			}
 			v.add(class, reason)
 			v.anew = v.anew || class == ReplayFromSource
 		case schema.CostRecreate:

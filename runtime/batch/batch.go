@@ -37,6 +37,8 @@ type Scan struct {
 	Metadata []string `json:"metadata,omitempty"`
 	// OnMalformed is quarantine, drop or fail.
 	OnMalformed string `json:"on_malformed,omitempty"`
+	// Unknown says what becomes of values that there is no column for: rescue, fail, or, empty, they are left out.
+	Unknown string `json:"unknown,omitempty"`
 	// InferFiles (a count) and InferBytes bound the sample that inference reads.
 	InferFiles int64 `json:"infer_files,omitempty"`
 	InferBytes int64 `json:"infer_bytes,omitempty"`

@@ -14,10 +14,10 @@ import (
 func (ep *epoch) openCareful(ctx context.Context, run *inputRun, c *change) error {
 	in := run.input
 	out, err := careful.Read(ctx, careful.Input{Set: ep.Set, TempDir: ep.tempDir, Scan: in.Scan, Files: in.Files,
-		Source: cmp.Or(in.Source, in.Relation), Epoch: in.Epoch})
+		Source: cmp.Or(in.Source, in.Relation), Epoch: in.Epoch, Again: in.Again})
 	var refused *careful.Refused
 	if errors.As(err, &refused) {
-		return &DataError{Relation: in.Relation, Summary: "Malformed records", Detail: refused.Detail}
+		return &DataError{Relation: in.Relation, Summary: refused.Summary, Detail: refused.Detail}
 	}
 	if err != nil {
 		return err

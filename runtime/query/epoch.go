@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/runtime/query/logical"
+	"github.com/streamform/streamform/runtime/query/scan"
 	"github.com/streamform/streamform/runtime/query/stage"
 	"github.com/streamform/streamform/runtime/query/table"
 )
@@ -120,6 +122,11 @@ func (ep *epoch) run(ctx context.Context) error {
 		in.Scan = ep.narrowed(in)
 		done := ep.gauge(in.Relation, ScanID, nil)
 		if err := ep.openInput(ctx, in); err != nil {
+		if !in.Again && !ep.work.Careful {
+			if unknown, err := scan.Unknown(ctx, ep.Conn, in.Scan, in.Files); err != nil || unknown {
+				return cmp.Or(err, ErrCareful)
+			}
+		}
 			return err
 		}
 		if err := done(ctx, ep.changes[strings.ToLower(in.Relation)]); err != nil {

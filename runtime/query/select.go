@@ -200,7 +200,7 @@ func (b *reading) sourceRows(ctx context.Context, s FileRows) (string, error) {
 		return sql, nil
 	}
 	kept := s.Scan
-	kept.OnMalformed = "drop"
+	kept.OnMalformed, kept.Unknown = "drop", ""
 	ep := &epoch{Engine: b.Engine, work: Work{Careful: true}, changes: map[string]*change{}, result: &Result{}}
 	if err := ep.openInput(ctx, Input{Relation: s.Relation, Scan: kept, Files: dirty}); err != nil {
 		return "", err

@@ -34,7 +34,7 @@ func (p *Project) observe(ctx context.Context, f *plan.Facts, recorded *state.Do
 	if err != nil {
 		return nil, fmt.Errorf("asking the runtime what it was given: %w", err)
 	}
-	f.Values, f.Identities = values, map[addr.Resource]plan.Identity{}
+	f.Values, f.Identities, f.Occupied = values, map[addr.Resource]plan.Identity{}, map[addr.Resource]plan.Refusal{}
 	here, err := os.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("finding the working directory: %w", err)
@@ -75,6 +75,9 @@ func (o *observer) identify(ctx context.Context, f *plan.Facts, desired map[addr
 				return err
 			}
 		}
+		if no := found.Occupied; no != nil && o.values[a] == nil {
+			f.Occupied[a] = plan.Refusal{Summary: no.Summary, Detail: o.relative(no.Detail)}
+		}
 		if found.Place != "" {
 			f.Identities[a] = plan.Identity{Place: found.Place, Columns: found.Columns}
 		}
@@ -85,10 +88,17 @@ func (o *observer) identify(ctx context.Context, f *plan.Facts, desired map[addr
 // lookedAt is how much of the newest files of a source is looked at for columns that it does not have.
 const lookedAt = 4 << 20
 
-// newColumns finds columns in the newest files of a source whose columns were found in its data and fixed when it was planned.
+// newColumns finds columns in the newest files of a source that it does not have, where these are to be proposed: as its mode of evolution
+// says, else where its columns were found in its data and fixed when it was planned.
 func (o *observer) newColumns(ctx context.Context, f *plan.Facts, r state.Resource) error {
-	var declared struct{ Columns map[string]string }
-	if r.Addr.Block != addr.Source || r.Relation == nil || json.Unmarshal(o.values[r.Addr], &declared) != nil || declared.Columns != nil {
+	var says struct {
+		Columns   map[string]string
+		Evolution string `json:"schema_evolution"`
+	}
+	if r.Addr.Block != addr.Source || r.Relation == nil || json.Unmarshal(o.values[r.Addr], &says) != nil {
+		return nil
+	}
+	if proposes := says.Evolution == "propose" || says.Evolution == "" && says.Columns == nil; !proposes {
 		return nil
 	}
 	found, err := o.host.Newest(ctx, r.Addr, o.values[r.Addr], lookedAt)

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -82,6 +83,8 @@ func (s *source) judge(f found, known connector.Entry, ok bool) (verdict, error)
 	switch {
 	case !ok, known.Status == connector.Vanished: // one that came back was never read
 		return enter, nil
+	case opened(known, f.version()):
+		return enter, nil
 	case known.Version == f.version():
 		return leave, nil
 	case known.Status == connector.Pending:
@@ -99,6 +102,19 @@ func (s *source) judge(f found, known connector.Entry, ok bool) (verdict, error)
 				f.path, known.SizeBytes, stamp(known.ModifiedAt), f.size, stamp(f.modified))}
 	}
 	return supersede, nil
+}
+
+// opened reports whether a file that could not be read because nobody may open it can be opened now. Permission is given without a new
+// version of the file; only files that were refused are tried.
+func opened(known connector.Entry, version string) bool {
+	if known.Status != connector.Malformed || known.Version != version || !strings.Contains(known.Error, fs.ErrPermission.Error()) {
+		return false
+	}
+	f, err := os.Open(known.Path)
+	if err != nil {
+		return false
+	}
+	return f.Close() == nil
 }
 
 // stamp shows a time as people compare it with a listing.
@@ -164,7 +180,8 @@ func (s *source) Verify(_ context.Context, e connector.Entry) error {
 	case err != nil:
 		return listingError(e.Path, err)
 	}
-	if now := (found{size: info.Size(), modified: info.ModTime()}).version(); now != e.Version {
+	now := found{size: info.Size(), modified: info.ModTime()}.version()
+	if now != e.Version || opened(e, now) {
 		return fmt.Errorf("%s: %w", e.Path, connector.ErrChanged)
 	}
 	return nil

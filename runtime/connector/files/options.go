@@ -33,6 +33,22 @@ func checkFormat(format string) error {
 	return errors.New(msg)
 }
 
+// evolutions are the modes of schema_evolution, and what each makes of values without a column.
+func evolutions() map[string]string {
+	return map[string]string{"propose": "rescue", "rescue": "rescue", "fail": "fail", "ignore": ""}
+}
+
+// checkEvolution is the rule of schema_evolution.
+func checkEvolution(mode string) error {
+	if _, ok := evolutions()[mode]; ok {
+		return nil
+	}
+	if mode == "add_columns" || mode == "widen" {
+		return fmt.Errorf("columns are not added while a pipeline runs in this version, so %q is not offered; \"propose\" keeps the values in the side relation rescued, and plan writes out the columns to declare.", mode)
+	}
+	return fmt.Errorf("%q is none of \"propose\", \"rescue\", \"fail\" and \"ignore\".", mode)
+}
+
 // rule checks the value of one reader option; its error completes "… must be".
 type rule func(value string) error
 

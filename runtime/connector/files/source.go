@@ -38,6 +38,7 @@ type sourceConfig struct {
 	Settle           schema.Duration
 	OnOverwrite      string
 	OnMalformed      string
+	SchemaEvolution  string
 	Trigger          schema.Ref
 	History          string
 	Description      string
@@ -56,7 +57,7 @@ func sourceKind() schema.Kind {
 			return &sourceConfig{InferTypes: true, InferFiles: 1000, InferBytes: 1 << 30, IncludeExisting: true,
 				Order: "modified", MaxFilesPerEpoch: 1000, OnOverwrite: "ignore", OnMalformed: "quarantine"}
 		},
-		Sides: []string{"files", "malformed"},
+		Sides: []string{"files", "malformed", "rescued"},
 		Example: `source "files" "purchases" {
   path    = "landing/purchases"
   format  = "json"
@@ -95,6 +96,8 @@ func (c *sourceConfig) contentFields() []schema.Field {
 			schema.OnChange(schema.CostCreation), schema.Min(schema.Size(1))),
 		schema.Optional("metadata", &c.Metadata, "Columns to add that say where a row comes from.",
 			schema.OnChange(schema.CostHistory), schema.OneOf("_file_path", "_file_name", "_file_size", "_file_modified_at", "_row_number")),
+		schema.Optional("schema_evolution", &c.SchemaEvolution, "What happens to a value in a file that the source has no column for, also inside of STRUCTs: propose keeps it in the side relation `rescued`, and `plan` proposes the columns to declare; rescue keeps it and proposes nothing; fail stops the pipeline; ignore leaves it out. Without this attribute it is left out, and `plan` proposes columns where they were inferred.",
+			schema.Check(checkEvolution)),
 		schema.Optional("on_malformed", &c.OnMalformed, "What happens to a record that cannot be parsed: quarantine keeps it in the side relation `malformed`, drop only counts it, fail stops the pipeline.",
 			schema.OnChange(schema.CostHistory), schema.OneOf("quarantine", "drop", "fail")),
 	}
@@ -151,7 +154,8 @@ func openSource(_ context.Context, cfg schema.Config, env connector.Env) (connec
 // scan is what the engine needs to know to decode the files.
 func (c *sourceConfig) scan() batch.Scan {
 	return batch.Scan{Format: batch.Format{Name: c.Format, Options: c.FormatOptions}, Columns: columnsOf(c.Columns), Metadata: c.Metadata,
-		OnMalformed: c.OnMalformed, InferFiles: c.InferFiles, InferBytes: int64(c.InferBytes), InferTypes: c.InferTypes}
+		OnMalformed: c.OnMalformed, InferFiles: c.InferFiles, InferBytes: int64(c.InferBytes), InferTypes: c.InferTypes,
+		Unknown: evolutions()[c.SchemaEvolution]}
 }
 
 func (c *sourceConfig) limits() connector.Limits {

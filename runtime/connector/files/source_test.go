@@ -277,6 +277,31 @@ func TestOverwritten(t *testing.T) {
 	}
 }
 
+func TestAFileThatMayBeOpenedAgainIsRead(t *testing.T) {
+	for why, again := range map[string]bool{"open x.json: permission denied": true, "malformed JSON near byte 3": false} {
+		dir := t.TempDir()
+		put(t, dir, "x.json", 10)
+		s, err := openSource(t, dir, "x.json", nil)
+		require.NoError(t, err)
+		l := conformance.NewLedger()
+		entries := discover(t, s, l)
+		entries[0].Status, entries[0].Error = connector.Malformed, why
+		l.Commit(entries)
+		err = s.Verify(context.Background(), entries[0])
+		found := discover(t, s, l)
+		if !again {
+			require.NoError(t, err)
+			require.Empty(t, found)
+			continue
+		}
+		require.ErrorIs(t, err, connector.ErrChanged, "a replay must not read what the live rows do not have")
+		require.Len(t, found, 1)
+		require.Equal(t, int64(2), found[0].Ordinal)
+		l.Commit(found)
+		require.Empty(t, discover(t, s, l), "once")
+	}
+}
+
 func TestScan(t *testing.T) {
 	s, err := openSource(t, t.TempDir(), ".", attributes{
 		"format": cty.StringVal("csv"), "columns": cty.MapVal(map[string]cty.Value{"b": cty.StringVal("DATE"), "a": cty.StringVal("BIGINT")}),
@@ -348,7 +373,9 @@ func TestValuesAreChecked(t *testing.T) {
 		{"settle", text("-1s"), "not a duration"},
 		{"on_overwrite", text("replace"), "not possible here"},
 		{"on_malformed", text("ignore"), "not possible here"},
-		{"schema_evolution", text("rescue"), "schema_evolution"},
+		{"schema_evolution", text("rescue"), ""},
+		{"schema_evolution", text("add_columns"), "\"propose\" keeps the values"},
+		{"schema_evolution", text("fail_on_new"), "none of \"propose\""},
 		{"cleanup", text("x"), "cleanup"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

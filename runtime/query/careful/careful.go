@@ -25,6 +25,7 @@ type Input struct {
 	TempDir string
 	Scan    batch.Scan
 	Files   []batch.File
+	Again   bool   // the files were read before: only what was set aside then is
 	Source  string // address, for _source of side rows
 	Epoch   int64
 }
@@ -41,8 +42,8 @@ type Output struct {
 	Rescued        int64    // rows with a value that did not fit
 }
 
-// Refused is what Read fails with where malformed records are not tolerated and there are some.
-type Refused struct{ Detail string }
+// Refused is what Read fails with where records are not tolerated as they are.
+type Refused struct{ Summary, Detail string }
 
 func (r *Refused) Error() string { return r.Detail }
 
@@ -107,7 +108,7 @@ func (k *reading) judge(ctx context.Context) error {
 	for _, r := range rows {
 		detail += "\n  " + orEmpty(r[0]) + ":" + orEmpty(r[1]) + ": " + orEmpty(r[2]) + ": " + orEmpty(r[3])
 	}
-	return &Refused{Detail: detail}
+	return &Refused{Summary: "Malformed records", Detail: detail}
 }
 
 func orEmpty(s *string) string {
@@ -153,13 +154,46 @@ func (k *reading) readFormat(ctx context.Context, i int, f batch.File) error {
 			return err
 		}
 	}
-	switch k.in.Scan.Format.Name {
+	s := k.scanOf(f)
+	switch s.Format.Name {
 	case "json":
 		return k.readJSON(ctx, i, f)
 	case "csv":
 		return k.readCSV(ctx, i, f)
 	}
-	return k.admit(ctx, i, f, scan.LooseParquet(k.in.Scan, f))
+	var there batch.Schema
+	if s.Unknown != "" {
+		var err error
+		if there, err = scan.ParquetColumns(ctx, k.in.Set.Conn, f); err != nil {
+			return err
+		}
+	}
+	return k.admit(ctx, i, f, scan.LooseParquet(s, f, there))
+}
+
+// scanOf is how a file is read. One that was read before without anything being set aside gives nothing to set aside now.
+func (k *reading) scanOf(f batch.File) batch.Scan {
+	s := k.in.Scan
+	if k.in.Again && (!f.Careful || s.Unknown == "fail") {
+		s.Unknown = ""
+	}
+	return s
+}
+
+// refuseUnknown stops the pipeline at values that the source has no column for, where it is to.
+func (k *reading) refuseUnknown(ctx context.Context, f batch.File, loose scan.Loose, rows string) error {
+	if k.scanOf(f).Unknown != "fail" {
+		return nil
+	}
+	found, err := k.in.Set.Conn.Text(ctx, fmt.Sprintf("SELECT CAST(l AS VARCHAR), left(CAST(others AS VARCHAR), 80) FROM (SELECT l, %s AS others FROM %s) WHERE others IS NOT NULL ORDER BY l LIMIT 3", loose.Unknown, rows))
+	if err != nil || len(found) == 0 {
+		return err
+	}
+	detail := "schema_evolution is \"fail\", and there are values that the source has no column for. Declare the columns, or set schema_evolution to \"rescue\" or \"propose\", which keep such values beside the rows."
+	for _, r := range found {
+		detail += "\n  " + f.Path + ":" + orEmpty(r[0]) + ": " + orEmpty(r[1])
+	}
+	return &Refused{Summary: "Columns that the source does not have", Detail: detail}
 }
 
 // clean is where the readable records of a JSON file are put.
@@ -170,7 +204,7 @@ func (k *reading) clean(f batch.File) string {
 func (k *reading) readJSON(ctx context.Context, i int, f batch.File) error {
 	to := k.clean(f)
 	defer os.Remove(to)
-	clean, err := scan.CleanJSON(f.Path, to)
+	clean, err := scan.CleanJSON(f.Path, to, scan.Known(k.scanOf(f), f.Path))
 	if err != nil {
 		return err
 	}
@@ -181,7 +215,7 @@ func (k *reading) readJSON(ctx context.Context, i int, f batch.File) error {
 }
 
 func (k *reading) readCSV(ctx context.Context, i int, f batch.File) error {
-	loose, err := scan.LooseCSV(k.in.Scan, f)
+	loose, err := scan.LooseCSV(k.scanOf(f), f)
 	if err != nil {
 		return err
 	}
@@ -214,6 +248,9 @@ func (k *reading) admit(ctx context.Context, i int, f batch.File, loose scan.Loo
 	if err != nil {
 		return err
 	}
+	if err := k.refuseUnknown(ctx, f, loose, rows); err != nil {
+		return err
+	}
 	in := k.in
 	typed := strings.Join(loose.Typed, ", ")
 	if err := k.in.Set.Conn.Exec(ctx, fmt.Sprintf("INSERT INTO %s SELECT %s, %s, l FROM %s", k.target, typed, bound.Text(f.Path), rows)); err != nil {
@@ -224,8 +261,9 @@ func (k *reading) admit(ctx context.Context, i int, f batch.File, loose scan.Loo
 		place = "line"
 	}
 	position := fmt.Sprintf("to_json({'file': %s, '%s': l})", bound.Text(f.Path), place)
-	sql := fmt.Sprintf("INSERT INTO %s SELECT data, 'value does not fit its column', NULL, NULL, %s, %s, %d, TIMESTAMP %s FROM (SELECT l, %s AS data FROM %s) WHERE data IS NOT NULL",
-		k.out.RescuedTable, bound.Text(in.Source), position, in.Epoch, bound.Text(k.at), loose.Rescued, rows)
+	sql := fmt.Sprintf("INSERT INTO %s SELECT CASE WHEN data IS NULL THEN others WHEN others IS NULL THEN data ELSE json_merge_patch(others, data) END, "+
+		"CASE WHEN data IS NULL THEN %s ELSE 'value does not fit its column' END, NULL, NULL, %s, %s, %d, TIMESTAMP %s FROM (SELECT l, %s AS data, %s AS others FROM %s) WHERE data IS NOT NULL OR others IS NOT NULL",
+		k.out.RescuedTable, bound.Text(scan.NoColumn), bound.Text(in.Source), position, in.Epoch, bound.Text(k.at), loose.Rescued, loose.Unknown, rows)
 	if err := k.in.Set.Conn.Exec(ctx, sql); err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/streamform/streamform/runtime/query/result"
 )
 
 // Bad is one record that could not be read.
@@ -22,7 +24,7 @@ type Bad struct {
 	Reason string
 }
 
-// Cleaned is what is left of a JSON file: its readable records, one line each, as {"l": line, "r": record}.
+// Cleaned is what is left of a JSON file: its readable records, one line each, as {"l": line, "r": record}, and "u": what is unknown of it.
 type Cleaned struct {
 	Path string
 	From string // the file that was cleaned
@@ -35,15 +37,16 @@ type Cleaned struct {
 }
 
 // CleanJSON copies the readable records of a JSON file into a file of its own. A
-// file that is no list of lines is one JSON value or several: it is read whole or, with a *FileError, not at all.
-func CleanJSON(path, to string) (Cleaned, error) {
+// file that is no list of lines is one JSON value or several: it is read whole or, with a *FileError, not at all. What a record has that is
+// not known goes beside it, unless nothing is.
+func CleanJSON(path, to string, known *result.Members) (Cleaned, error) {
 	out := Cleaned{Path: to, From: path}
 	whole, err := firstIsWhole(path)
 	if err != nil {
 		return out, err
 	}
 	if !whole {
-		values, err := cleanValues(path, to)
+		values, err := cleanValues(path, to, known)
 		if err == nil {
 			return values, nil
 		}
@@ -52,7 +55,7 @@ func CleanJSON(path, to string) (Cleaned, error) {
 			return out, err
 		}
 	}
-	return cleanLines(path, to)
+	return cleanLines(path, to, known)
 }
 
 // firstIsWhole reports whether the first line that is not blank is a JSON object by itself.
@@ -98,14 +101,15 @@ type writer struct {
 	rows int64
 	// longest line so far
 	longest int
+	known   *result.Members // nil: what a record has is not looked at
 }
 
-func create(path string) (*writer, error) {
+func create(path string, known *result.Members) (*writer, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("writing cleaned records: %w", err)
 	}
-	return &writer{file: f, buf: bufio.NewWriterSize(f, 1<<20)}, nil
+	return &writer{file: f, buf: bufio.NewWriterSize(f, 1<<20), known: known}, nil
 }
 
 func (w *writer) record(line int64, raw []byte) {
@@ -115,6 +119,13 @@ func (w *writer) record(line int64, raw []byte) {
 	w.buf.WriteString(strconv.FormatInt(line, 10))
 	w.buf.WriteString(`,"r":`)
 	w.buf.Write(raw)
+	if w.known != nil {
+		if left := leftOver(raw, w.known); left != nil {
+			w.longest = max(w.longest, len(raw)+len(left)+32)
+			w.buf.WriteString(`,"u":`)
+			w.buf.Write(left)
+		}
+	}
 	w.buf.WriteString("}\n")
 }
 
@@ -128,14 +139,14 @@ func (w *writer) close() error {
 // rawLimit bounds how much of a bad record is kept, in bytes.
 const rawLimit = 1 << 20
 
-func cleanLines(path, to string) (Cleaned, error) {
+func cleanLines(path, to string, known *result.Members) (Cleaned, error) {
 	out := Cleaned{Path: to, From: path}
 	r, err := Open(path)
 	if err != nil {
 		return out, &FileError{Path: path, Err: err}
 	}
 	defer r.Close()
-	w, err := create(to)
+	w, err := create(to, known)
 	if err != nil {
 		return out, err
 	}
@@ -214,14 +225,14 @@ func invalid(text []byte) string {
 }
 
 // cleanValues reads an array of objects, or objects one after the other over any number of lines.
-func cleanValues(path, to string) (Cleaned, error) {
+func cleanValues(path, to string, known *result.Members) (Cleaned, error) {
 	out := Cleaned{Path: to, From: path}
 	r, err := Open(path)
 	if err != nil {
 		return out, &FileError{Path: path, Err: err}
 	}
 	defer r.Close()
-	w, err := create(to)
+	w, err := create(to, known)
 	if err != nil {
 		return out, err
 	}

@@ -175,7 +175,7 @@ func (p *picker) object(size int) []byte {
 
 // after takes a character off the text, if it comes next.
 func after(text []byte, c byte) ([]byte, bool) {
-	trimmed := bytes.TrimLeft(text, " \t\r")
+	trimmed := bytes.TrimLeft(text, " \t\r\n")
 	if len(trimmed) == 0 || trimmed[0] != c {
 		return text, false
 	}
