@@ -2,7 +2,6 @@ package query
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/streamform/streamform/runtime/batch"
@@ -47,23 +46,8 @@ func (e *Engine) countRows(ctx context.Context, c *change, mem Memory) (Remember
 
 // loadCounted makes a table of rows kept by content, each as often as it is there.
 func (e *Engine) loadCounted(ctx context.Context, columns batch.Schema, mem Memory) (string, error) {
-	l, err := e.Loader(namesAndTypes(columns))
-	if err != nil {
-		return "", err
-	}
-	defer l.Release()
-	err = mem.Scan(func(key, value []byte) error {
-		for range memory.Count(value) {
-			if err := l.Append(ctx, key); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return "", fmt.Errorf("reading rows: %w", err)
-	}
-	return l.Table(ctx)
+	names, types := namesAndTypes(columns)
+	return e.LoadCounted(ctx, names, types, mem)
 }
 
 // loadBlocks makes a table of the rows of all blocks.

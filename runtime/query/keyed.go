@@ -168,7 +168,7 @@ func (r *keyedRun) sideRows(ctx context.Context, i int, from string) (string, *m
 // keyedRows makes a table of rows, c0 and so on, behind their keys where these are not among the columns, and encodes it. A table that is
 // held as vectors already has the columns as they are to be.
 func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from string) (made string, rows *memory.Rows, err error) {
-	c := table.Columns{Names: compile.Numbered("c", len(types)), Types: types, Keys: r.columnsOf(keyExprs, types)}
+	c := table.Columns{Names: compile.Numbered("c", len(types)), Types: types, Keys: r.k.KeyColumns(keyExprs, types)}
 	var list []string
 	for j, n := range c.Names {
 		list = append(list, fmt.Sprintf("CAST(%s AS %s) AS %s", n, types[j], n))
@@ -188,19 +188,6 @@ func (r *keyedRun) keyedRows(ctx context.Context, keyExprs, types []string, from
 	}
 	rows, err = r.Encoded(ctx, made, c)
 	return made, rows, err
-}
-
-// columnsOf are the columns that are the key's parts just as they are; fewer where a part is something else.
-func (r *keyedRun) columnsOf(keyExprs, types []string) []int {
-	var out []int
-	for j, key := range keyExprs {
-		i := slices.Index(compile.Numbered("c", len(types)), key)
-		if i < 0 || types[i] != r.k.KeyTypes[j] {
-			return nil
-		}
-		out = append(out, i)
-	}
-	return out
 }
 
 func (r *keyedRun) shelves(i int) memory.Multimap {
@@ -272,7 +259,7 @@ func (r *keyedRun) atMostOne(ctx context.Context, relation string, after []strin
 	if r.k.AtMostOne == "" {
 		return nil
 	}
-	sql, err := r.fill(r.k.AtMostOne, after...)
+	sql, err := r.k.Fill(r.k.AtMostOne, after...)
 	if err != nil {
 		return err
 	}
@@ -284,18 +271,6 @@ func (r *keyedRun) atMostOne(ctx context.Context, relation string, after []strin
 		return &DataError{Relation: relation, Summary: "A scalar subquery gives more than one row", Detail: "Aggregate in the subquery, or join with it."}
 	}
 	return nil
-}
-
-// fill puts tables in the place of the operator's inputs.
-func (r *keyedRun) fill(sql string, tables ...string) (string, error) {
-	return logical.Replace(sql, func(name string) (string, error) {
-		for i, t := range tables {
-			if name == logical.InputLeaf(i) {
-				return t, nil
-			}
-		}
-		return "", fmt.Errorf("nothing is known of %s", name)
-	})
 }
 
 // recompute runs the operator over the touched keys' rows as they were and as they are.
@@ -310,6 +285,9 @@ func (r *keyedRun) recompute(ctx context.Context, s Step, c *change) error {
 	}
 	if r.k.Best {
 		return r.best(ctx, relation, c, keys)
+	}
+	if r.k.First != nil {
+		return r.few(ctx, relation, c, keys)
 	}
 	before, after, stays := make([]string, len(r.deltas)), make([]string, len(r.deltas)), true
 	for i, d := range r.deltas {
@@ -327,7 +305,7 @@ func (r *keyedRun) recompute(ctx context.Context, s Step, c *change) error {
 	if err := r.atMostOne(ctx, relation, after); err != nil {
 		return err
 	}
-	now, err := r.fill(r.k.Body, after...)
+	now, err := r.k.Fill(r.k.Body, after...)
 	if err != nil {
 		return err
 	}
@@ -335,14 +313,14 @@ func (r *keyedRun) recompute(ctx context.Context, s Step, c *change) error {
 		return r.exchange(ctx, relation, c, keys, now)
 	}
 	if r.before != "" && r.k.Bilinear {
-		c.inserted = "(" + r.typed(now) + ")"
+		c.inserted = "(" + r.k.Typed(now) + ")"
 		return r.materialize(ctx, c)
 	}
 	if !stays {
-		c.inserted = "(" + r.typed(now) + ")"
+		c.inserted = "(" + r.k.Typed(now) + ")"
 		return r.onceMade(ctx, s, c)
 	}
-	was, err := r.fill(cmp.Or(r.before, r.k.Body), before...)
+	was, err := r.k.Fill(cmp.Or(r.before, r.k.Body), before...)
 	if err != nil {
 		return err
 	}
@@ -378,20 +356,14 @@ func (r *keyedRun) mattering(i int, touched memory.Keys) memory.Keys {
 // output is what stands after FROM to read an operator's output. Where equal values may not be the same, one that gives a row
 // for many has its key's values in the form of keys, so that they do not depend on which of them came first.
 func (r *keyedRun) output(ctx context.Context, sql string) (string, error) {
-	from, n := "("+r.typed(sql)+")", len(r.k.KeyTypes)
-	if r.k.Kind != "aggregate" && r.k.Kind != "set" || !slices.ContainsFunc(r.k.KeyTypes, bound.Alike) || n > len(r.k.OutputTypes) || !slices.Equal(r.k.KeyTypes, r.k.OutputTypes[:n]) {
+	from, n := "("+r.k.Typed(sql)+")", len(r.k.KeyTypes)
+	if types := r.k.OutputTypes[:r.k.Groups]; slices.ContainsFunc(types, bound.Alike) {
+		return r.Canonical(ctx, from, table.Columns{Names: compile.Numbered("c", len(r.k.OutputTypes)), Types: r.k.OutputTypes, Key: len(types)})
+	}
+	if r.k.Groups > 0 || r.k.Kind != "aggregate" && r.k.Kind != "set" || !slices.ContainsFunc(r.k.KeyTypes, bound.Alike) || n > len(r.k.OutputTypes) || !slices.Equal(r.k.KeyTypes, r.k.OutputTypes[:n]) {
 		return from, nil
 	}
 	return r.Canonical(ctx, from, table.Columns{Names: compile.Numbered("c", len(r.k.OutputTypes)), Types: r.k.OutputTypes, Key: n})
-}
-
-// typed gives the output its declared types and names.
-func (r *keyedRun) typed(sql string) string {
-	list := make([]string, len(r.k.OutputTypes))
-	for i, t := range r.k.OutputTypes {
-		list[i] = fmt.Sprintf("CAST(c%d AS %s) AS c%d", i, t, i)
-	}
-	return "SELECT " + strings.Join(list, ", ") + " FROM (" + sql + ")"
 }
 
 // after is an input's rows once its change is made.
@@ -437,11 +409,11 @@ func (r *keyedRun) product(ctx context.Context, s Step, c *change) error {
 			return err
 		}
 	}
-	c.inserted = "(" + r.typed(strings.Join(plus, " UNION ALL ")) + ")"
+	c.inserted = "(" + r.k.Typed(strings.Join(plus, " UNION ALL ")) + ")"
 	if len(minus) == 0 {
 		return r.onceMade(ctx, s, c)
 	}
-	return r.consolidate(ctx, c, "("+r.typed(strings.Join(minus, " UNION ALL "))+")")
+	return r.consolidate(ctx, c, "("+r.k.Typed(strings.Join(minus, " UNION ALL "))+")")
 }
 
 // onceMade makes sure that new rows are computed once. Those of a large epoch are left to the statement that reads them, if it is one.
@@ -469,7 +441,7 @@ func (r *keyedRun) term(plus, minus *[]string, i int, d *keyedDelta, other strin
 		if i == 1 {
 			tables[0], tables[1] = other, tables[0]
 		}
-		sql, err := r.fill(r.k.Body, tables...)
+		sql, err := r.k.Fill(r.k.Body, tables...)
 		if err != nil {
 			return err
 		}

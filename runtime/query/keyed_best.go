@@ -28,12 +28,12 @@ func (r *keyedRun) newest(ctx context.Context, plus string) (*keyedDelta, error)
 		if !r.Small {
 			rows = r.k.Leading(rows)
 		}
-		return r.fill(r.k.Body, rows)
+		return r.k.Fill(r.k.Body, rows)
 	}
 	if r.Kept(rows) {
 		d.plus, err = r.Choose(ctx, table.Choosing{Table: rows, From: body, Names: compile.Numbered("c", len(r.k.OutputTypes)), Types: r.k.OutputTypes})
 	} else if body, failed := body(rows); failed == nil {
-		d.plus, err = r.Make(ctx, r.typed(body))
+		d.plus, err = r.Make(ctx, r.k.Typed(body))
 	}
 	if err != nil {
 		return nil, err
@@ -63,10 +63,10 @@ func (r *keyedRun) best(ctx context.Context, relation string, c *change, keys me
 	plus := d.plus
 	if r.Kept(d.plus) {
 		met, others := d.run.Divide(known)
-		plus, s.others, s.otherRows = r.Pick(d.plus, met), r.shownRows(r.Pick(d.plus, others)), d.run.Only(others)
+		plus, s.others, s.otherRows = r.Pick(d.plus, met), r.k.Rows(r.Pick(d.plus, others)), d.run.Only(others)
 	}
 	list := strings.Join(compile.Numbered("c", len(r.k.InputTypes[0])), ", ")
-	if s.now, err = r.fill(r.k.Body, fmt.Sprintf("(SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s)", list, was, plus)); err != nil {
+	if s.now, err = r.k.Fill(r.k.Body, fmt.Sprintf("(SELECT %[1]s FROM %[2]s UNION ALL SELECT %[1]s FROM %[3]s)", list, was, plus)); err != nil {
 		return err
 	}
 	return r.swap(ctx, relation, c, s)
@@ -77,7 +77,7 @@ func (r *keyedRun) showFirst(relation string, c *change, d *keyedDelta) error {
 	change := memory.Change{Run: d.run}
 	if d.run.Len() < r.options.Many {
 		change = memory.Change{Added: d.run.Grouped()}
-		change.Loaded = absent(change.Added)
+		change.Loaded = memory.NoShelves(change.Added)
 	}
 	m, err := r.shown().Change(change)
 	if err != nil {
@@ -85,7 +85,7 @@ func (r *keyedRun) showFirst(relation string, c *change, d *keyedDelta) error {
 	}
 	m.Operator = r.k.ID
 	r.remember(relation, m)
-	c.inserted, c.stored, c.counts = r.shownRows(d.plus), true, batch.Counts{Inserted: int64(d.run.Len())}
+	c.inserted, c.stored, c.counts = r.k.Rows(d.plus), true, batch.Counts{Inserted: int64(d.run.Len())}
 	return nil
 }
 

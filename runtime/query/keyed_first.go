@@ -41,14 +41,14 @@ func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
 			continue
 		}
 		tables[i] = r.rowsOnly(i, d.plus)
-		if err := r.rememberInput(s.Relation, i, absent(d.added)); err != nil {
+		if err := r.rememberInput(s.Relation, i, memory.NoShelves(d.added)); err != nil {
 			return err
 		}
 	}
 	if err := r.atMostOne(ctx, s.Relation, tables); err != nil {
 		return err
 	}
-	now, err := r.fill(r.k.Body, tables...)
+	now, err := r.k.Fill(r.k.Body, tables...)
 	if err != nil {
 		return err
 	}
@@ -63,14 +63,14 @@ func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
 
 // firstShown remembers the rows that an order-dependent operator gives.
 func (r *keyedRun) firstShown(ctx context.Context, s Step, c *change) error {
-	made, rows, err := r.keyedRows(ctx, r.outputKeys(), r.k.OutputTypes, c.inserted)
+	made, rows, err := r.keyedRows(ctx, r.k.ShownKeys(), r.k.OutputTypes, c.inserted)
 	if err != nil {
 		return err
 	}
 	change := memory.Change{Run: rows}
 	if rows.Len() < r.options.Many {
 		change = memory.Change{Added: rows.Grouped()}
-		change.Loaded = absent(change.Added)
+		change.Loaded = memory.NoShelves(change.Added)
 	}
 	m, err := r.shown().Change(change)
 	if err != nil {
@@ -78,15 +78,6 @@ func (r *keyedRun) firstShown(ctx context.Context, s Step, c *change) error {
 	}
 	m.Operator = r.k.ID
 	r.remember(s.Relation, m)
-	c.inserted = r.shownRows(made)
+	c.inserted = r.k.Rows(made)
 	return nil
-}
-
-// absent says of keys that they have no rows yet.
-func absent(rows map[string][][]byte) map[string]*memory.Shelf {
-	out := make(map[string]*memory.Shelf, len(rows))
-	for key := range rows {
-		out[key] = nil
-	}
-	return out
 }

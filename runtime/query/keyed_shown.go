@@ -3,7 +3,6 @@ package query
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/compile"
@@ -42,7 +41,7 @@ func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown
 	if err != nil {
 		return err
 	}
-	table, rows, err := r.keyedRows(ctx, r.outputKeys(), r.k.OutputTypes, now)
+	table, rows, err := r.keyedRows(ctx, r.k.ShownKeys(), r.k.OutputTypes, now)
 	if err != nil {
 		return err
 	}
@@ -62,10 +61,10 @@ func (r *keyedRun) swap(ctx context.Context, relation string, c *change, s shown
 	m.Operator = r.k.ID
 	r.remember(relation, m)
 	if !r.Kept(table) || !r.Kept(s.was) {
-		c.inserted = s.beside(r.shownRows(table))
+		c.inserted = s.beside(r.k.Rows(table))
 		return r.consolidate(ctx, c, s.was)
 	}
-	c.inserted, c.stored = s.beside(r.shownRows(r.Pick(table, gained))), true
+	c.inserted, c.stored = s.beside(r.k.Rows(r.Pick(table, gained))), true
 	c.counts = batch.Counts{Inserted: int64(len(gained)) + int64(s.otherRows.Len()), Deleted: int64(len(lost))}
 	if len(lost) > 0 {
 		c.deleted = r.Pick(s.was, lost)
@@ -96,18 +95,4 @@ func (e *Engine) remembered(ctx context.Context, o compile.Stateful, mem Memory)
 		return "", fmt.Errorf("reading keyed data: %w", err)
 	}
 	return l.Table(ctx)
-}
-
-// outputKeys are the key's expressions over the operator's output.
-func (r *keyedRun) outputKeys() []string {
-	keys := r.k.Inputs[0].Keys
-	if r.k.Kind == "aggregate" {
-		return compile.Numbered("c", len(keys))
-	}
-	return keys
-}
-
-// shownRows reads a table of keys and output rows without the keys.
-func (r *keyedRun) shownRows(table string) string {
-	return "(SELECT " + strings.Join(compile.Numbered("c", len(r.k.OutputTypes)), ", ") + " FROM " + table + ")"
 }

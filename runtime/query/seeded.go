@@ -183,7 +183,7 @@ func (r *seeding) kept(ctx context.Context, o compile.Stateful, old string) (*ch
 		}
 		if c.inserted = given[0]; !o.Unstable {
 			run := &keyedRun{epoch: r.epoch, k: o}
-			if c.inserted, err = run.fill(o.Body, given...); err == nil {
+			if c.inserted, err = run.k.Fill(o.Body, given...); err == nil {
 				c.inserted, err = run.output(ctx, c.inserted)
 			}
 		}

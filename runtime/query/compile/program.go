@@ -8,6 +8,7 @@ import (
 
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query/bound"
+	"github.com/streamform/streamform/runtime/query/fuse"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/rewrite"
 	"github.com/streamform/streamform/runtime/query/statement"
@@ -121,6 +122,22 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	if op, err = rewrite.Plan(op); err != nil {
 		return err
 	}
+	err = p.operators(b, op, fuse.Windows)
+	var unproven *bound.Unsupported
+	if errors.As(err, &unproven) {
+		p.Steps, p.Initial = nil, false
+		err = p.operators(b, op, func(*logical.Split) bool { return false })
+	}
+	if err != nil {
+		return err
+	}
+	p.Identity = p.identity(meaning)
+	p.describeIncremental()
+	return nil
+}
+
+// operators cuts a plan, and declares what it is cut into. fuse puts operators together, where it finds some.
+func (p *Program) operators(b *binding, op *bound.Op, fuse func(*logical.Split) bool) error {
 	cut, err := logical.Cut(op, storedPrefix, func(leaf string) bool { return p.AppendRead[leaf] })
 	if err != nil {
 		return err
@@ -129,6 +146,11 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 		return err
 	}
 	cut.Merge()
+	if fuse(&cut) {
+		if err := cut.Identify(p.source); err != nil {
+			return err
+		}
+	}
 	p.Form = cut.Form
 	for _, o := range cut.Operators {
 		typed, err := b.declareOperator(o)
@@ -150,8 +172,6 @@ func (p *Program) incremental(b *binding, doc []byte) error {
 	for _, i := range cut.Key {
 		p.Key = append(p.Key, p.Columns[i].Name)
 	}
-	p.Identity = p.identity(meaning)
-	p.describeIncremental()
 	return nil
 }
 

@@ -2,6 +2,7 @@ package logical
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/partial"
@@ -129,7 +130,9 @@ func (s *splitter) firstRows(in KeyedInput, rank *bound.Expr, most int) (*bound.
 		return nil, err
 	}
 	numbered := &bound.Op{Type: "LOGICAL_WINDOW", Children: []*bound.Op{leaf(0, in.Columns)}, Expressions: []*bound.Expr{rank}}
-	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + 1, Kind: "window", Unstable: true, Best: !in.Retracts, Alone: most == 1, Detail: "first rows by " + functionName(text),
+	_, of, _ := strings.Cut(text, " OVER (")
+	first := &First{Over: strings.TrimSuffix(of, ")"), Most: most, Dense: rank.Type == "WINDOW_RANK_DENSE"}
+	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + 1, Kind: "window", Unstable: true, Best: !in.Retracts, First: first, Alone: most == 1, Detail: "first rows by " + functionName(text),
 		Body: "SELECT * FROM (SELECT *, " + aliased([]string{text}, in.Columns) + " FROM " + Leaf(InputLeaf(0)) + ") WHERE " + numberedScope(in.Columns+1, "")[in.Columns] + " <= " + condition,
 		Tree: &bound.Op{Type: "LOGICAL_FILTER", Children: []*bound.Op{numbered}, Expressions: []*bound.Expr{bound.Compare("COMPARE_LESSTHANOREQUALTO", column, limit)}}}
 	op, _, err := s.addKeyed(k)

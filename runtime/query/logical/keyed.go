@@ -28,9 +28,15 @@ type Keyed struct {
 	// Unstable: the output may depend on the order of the rows, so that what was given is remembered too. Its
 	// keys are its first columns (aggregate), or expressions over its columns as over the input's.
 	Unstable bool
+	// Shown are the keys over the output's columns, where these do not follow from Kind; Groups is how many of the first columns an aggregate's rows
+	// are told apart by, where these are not its keys. Both are set where operators were put together.
+	Shown  []string
+	Groups int
 	// Best: rows that are not given now never will be, so that of each key those given before and the new ones are enough; all
 	// rows are kept in order.
 	Best bool
+	// First says which rows are shown, where these are the first of each key; nil for any other operator.
+	First *First
 	// Alone: the output's last column is the same in every row.
 	Alone bool
 	// Why, of an aggregate: what stands in the way of partials. nil for other operators.
@@ -40,6 +46,13 @@ type Keyed struct {
 	Tree   *bound.Op // the operator over its inputs as leaves, for checks
 
 	Identity string // of what it remembers and gives; set by Split.Identify
+}
+
+// First are the first rows of each key.
+type First struct {
+	Over  string // PARTITION BY and ORDER BY over the input's columns
+	Most  int    // how many there are at least, if there are so many; ties may be more
+	Dense bool   // Most counts the rows that tie as one
 }
 
 // KeyedInput is one input of a Keyed operator.
@@ -55,6 +68,17 @@ type KeyedInput struct {
 
 // InputLeaf is the leaf name of an operator's i-th input.
 func InputLeaf(i int) string { return fmt.Sprintf("sf$in%d", i) }
+
+// ShownKeys are the key's expressions over the operator's output.
+func (k *Keyed) ShownKeys() []string {
+	switch {
+	case k.Shown != nil:
+		return k.Shown
+	case k.Kind == "aggregate":
+		return numberedScope(len(k.Inputs[0].Keys), "")
+	}
+	return k.Inputs[0].Keys
+}
 
 // Global reports that there is no key: any change touches everything.
 func (k *Keyed) Global() bool { return len(k.Inputs[0].Keys) == 0 }
@@ -170,7 +194,7 @@ func (s *splitter) window(child *bound.Op, exprs []*bound.Expr) (*bound.Op, int,
 		list = append(list, text)
 		names = append(names, functionName(text))
 	}
-	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Unstable: !partial.AllStable(exprs, partial.StableWindow), Detail: strings.Join(names, ", "),
+	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Unstable: !partial.AllStable(exprs, partial.StableOver(in.Columns)), Detail: strings.Join(names, ", "),
 		Body: "SELECT *, " + aliased(list, in.Columns) + " FROM " + Leaf(InputLeaf(0)),
 		Tree: &bound.Op{Type: "LOGICAL_WINDOW", Children: []*bound.Op{leaf(0, in.Columns)}, Expressions: exprs}}
 	op, retracts, err := s.addKeyed(k)
@@ -232,16 +256,17 @@ func (s *splitter) distinctOn(op *bound.Op) (*bound.Op, bool, error) {
 		return nil, false, err
 	}
 	body := "SELECT DISTINCT ON (" + strings.Join(in.Keys, ", ") + ") * FROM " + Leaf(InputLeaf(0))
+	first := &First{Over: "PARTITION BY " + strings.Join(in.Keys, ", "), Most: 1}
 	if len(orders) > 0 {
 		by, err := over.OrderBy(orders)
 		if err != nil {
 			return nil, false, err
 		}
-		body += " " + by
+		body, first.Over = body+" "+by, first.Over+" "+by
 	}
 	tree := *op
 	tree.Children = []*bound.Op{leaf(0, in.Columns)}
-	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: body, Columns: in.Columns, Kind: "top", Unstable: true, Best: !in.Retracts, Detail: "first row by " + strings.Join(in.Keys, ", "), Tree: &tree})
+	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: body, Columns: in.Columns, Kind: "top", Unstable: true, Best: !in.Retracts, First: first, Detail: "first row by " + strings.Join(in.Keys, ", "), Tree: &tree})
 }
 
 // top keeps all rows and shows the first in order.
@@ -266,8 +291,12 @@ func (s *splitter) top(op *bound.Op) (*bound.Op, bool, error) {
 	order.Children = []*bound.Op{leaf(0, in.Columns)}
 	tree := *op
 	tree.Children = []*bound.Op{&order}
+	var first *First
+	if op.LimitVal.Type == "CONSTANT_VALUE" && op.LimitVal.Constant > 0 && op.OffsetVal.Type != "CONSTANT_VALUE" {
+		first = &First{Over: by, Most: int(op.LimitVal.Constant)}
+	}
 	return s.addKeyed(&Keyed{Inputs: []KeyedInput{in}, Body: "SELECT * FROM " + Leaf(InputLeaf(0)) + " " + by + limit,
-		Columns: in.Columns, Kind: "top", Unstable: true, Best: !in.Retracts && op.OffsetVal.Type != "CONSTANT_VALUE", Detail: strings.TrimSpace(limit), Tree: &tree})
+		Columns: in.Columns, Kind: "top", Unstable: true, Best: !in.Retracts && op.OffsetVal.Type != "CONSTANT_VALUE", First: first, Detail: strings.TrimSpace(limit), Tree: &tree})
 }
 
 func limits(op *bound.Op) (string, error) {

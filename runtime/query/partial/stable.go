@@ -50,6 +50,29 @@ func StableWindow(e *bound.Expr) bool {
 	return false
 }
 
+// StableOver is StableWindow over so many columns. Where all of them are in the partition or the order, rows that tie are the same, and it is no
+// matter which of them comes first: each place has its result.
+func StableOver(columns int) func(e *bound.Expr) bool {
+	return func(e *bound.Expr) bool {
+		if StableWindow(e) {
+			return true
+		}
+		by, told := append([]*bound.Expr{}, e.Partitions...), map[int]bool{}
+		for _, o := range e.Orders {
+			by = append(by, o.Expression)
+		}
+		for _, b := range by {
+			if typ, err := b.Return.SQL(); err != nil || bound.Alike(typ) {
+				return false
+			}
+			if b.Class == "BOUND_REF" {
+				told[b.Index] = true
+			}
+		}
+		return len(told) == columns && (e.Type != "WINDOW_AGGREGATE" || Stable(e))
+	}
+}
+
 // AllStable reports that all of them are.
 func AllStable(es []*bound.Expr, one func(*bound.Expr) bool) bool {
 	for _, e := range es {

@@ -48,18 +48,11 @@ func (s Source) held(ctx context.Context, r evolve.Rows) (string, error) {
 	if r.Store == evolve.InOrder {
 		return s.Set.LoadBlocks(ctx, names, r.Types, s.Memory.Blocks)
 	}
+	if r.Store != evolve.ByKey {
+		return s.Set.LoadCounted(ctx, names, r.Types, s.Memory)
+	}
 	return s.load(ctx, names, r.Types, func(l *table.Loader) error {
-		if r.Store == evolve.ByKey {
-			return memory.Multimap{Mem: s.Memory, Prefix: byte(r.Input)}.All(func(row []byte) error { return l.Append(ctx, row) })
-		}
-		return s.Memory.Scan(func(key, value []byte) error {
-			for range memory.Count(value) {
-				if err := l.Append(ctx, key); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
+		return memory.Multimap{Mem: s.Memory, Prefix: byte(r.Input)}.All(func(row []byte) error { return l.Append(ctx, row) })
 	})
 }
 
