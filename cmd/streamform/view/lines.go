@@ -11,6 +11,7 @@ import (
 	"github.com/streamform/streamform/cmd/streamform/preview"
 	"github.com/streamform/streamform/graph/apply"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/document"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/lang/diag"
 	"github.com/streamform/streamform/runtime/job"
@@ -137,8 +138,8 @@ func (l *Lines) Plan(p *plan.Plan) error {
 			change.Reason = "replace_triggered_by"
 		case c.Action == plan.Replace:
 			change.Reason = "cannot_update"
-		case c.Action == plan.Delete && p.Mode != plan.Destroy:
-			change.Reason = "delete_because_no_resource_config"
+		case c.Action == plan.Delete:
+			change.Reason = document.DeleteReason(c.Because)
 		}
 		l.line("planned_change", fmt.Sprintf("%s: Plan to %s", c.Addr, uiVerb(c.Action)), map[string]any{"change": change})
 	}

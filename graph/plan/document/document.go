@@ -183,13 +183,13 @@ func resourceChange(c plan.Change) jsonResourceChange {
 	case c.Action == plan.Replace:
 		out.ActionReason = "replace_because_cannot_update"
 	case c.Action == plan.Delete:
-		out.ActionReason = deleteReason(c.Because)
+		out.ActionReason = DeleteReason(c.Because)
 	}
 	return out
 }
 
-// deleteReason is Terraform's word for why something is destroyed.
-func deleteReason(because string) string {
+// DeleteReason is Terraform's word for why something is destroyed, given what the plan says of it; empty when everything is.
+func DeleteReason(because string) string {
 	switch {
 	case because == "":
 		return ""
