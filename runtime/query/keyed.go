@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/memory"
@@ -249,11 +248,6 @@ func (r *keyedRun) rememberInput(relation string, i int, loaded map[string]*memo
 	return nil
 }
 
-// rowsOnly reads a delta table without its keys.
-func (r *keyedRun) rowsOnly(i int, table string) string {
-	return "(SELECT " + strings.Join(compile.Numbered("c", len(r.k.InputTypes[i])), ", ") + " FROM " + table + ")"
-}
-
 // atMostOne fails where a scalar subquery gives more than one row, as the query itself would.
 func (r *keyedRun) atMostOne(ctx context.Context, relation string, after []string) error {
 	if r.k.AtMostOne == "" {
@@ -356,14 +350,11 @@ func (r *keyedRun) mattering(i int, touched memory.Keys) memory.Keys {
 // output is what stands after FROM to read an operator's output. Where equal values may not be the same, one that gives a row
 // for many has its key's values in the form of keys, so that they do not depend on which of them came first.
 func (r *keyedRun) output(ctx context.Context, sql string) (string, error) {
-	from, n := "("+r.k.Typed(sql)+")", len(r.k.KeyTypes)
-	if types := r.k.OutputTypes[:r.k.Groups]; slices.ContainsFunc(types, bound.Alike) {
-		return r.Canonical(ctx, from, table.Columns{Names: compile.Numbered("c", len(r.k.OutputTypes)), Types: r.k.OutputTypes, Key: len(types)})
+	from := "(" + r.k.Typed(sql) + ")"
+	if n := r.k.Alike(); n > 0 {
+		return r.Canonical(ctx, from, table.Columns{Names: compile.Numbered("c", len(r.k.OutputTypes)), Types: r.k.OutputTypes, Key: n})
 	}
-	if r.k.Groups > 0 || r.k.Kind != "aggregate" && r.k.Kind != "set" || !slices.ContainsFunc(r.k.KeyTypes, bound.Alike) || n > len(r.k.OutputTypes) || !slices.Equal(r.k.KeyTypes, r.k.OutputTypes[:n]) {
-		return from, nil
-	}
-	return r.Canonical(ctx, from, table.Columns{Names: compile.Numbered("c", len(r.k.OutputTypes)), Types: r.k.OutputTypes, Key: n})
+	return from, nil
 }
 
 // after is an input's rows once its change is made.
@@ -372,9 +363,9 @@ func (r *keyedRun) after(i int, before string, d *keyedDelta) string {
 		return before
 	}
 	if d.minus == "" {
-		return fmt.Sprintf("(FROM %s UNION ALL FROM %s)", before, r.rowsOnly(i, d.plus))
+		return fmt.Sprintf("(FROM %s UNION ALL FROM %s)", before, r.k.InputRows(i, d.plus))
 	}
-	return table.Without(fmt.Sprintf("(FROM %s UNION ALL FROM %s)", before, r.rowsOnly(i, d.plus)), r.rowsOnly(i, d.minus),
+	return table.Without(fmt.Sprintf("(FROM %s UNION ALL FROM %s)", before, r.k.InputRows(i, d.plus)), r.k.InputRows(i, d.minus),
 		compile.Numbered("c", len(r.k.InputTypes[i])), r.k.InputTypes[i])
 }
 
@@ -437,11 +428,7 @@ func (r *keyedRun) term(plus, minus *[]string, i int, d *keyedDelta, other strin
 		if table == "" {
 			continue
 		}
-		tables := []string{r.rowsOnly(i, table), other}
-		if i == 1 {
-			tables[0], tables[1] = other, tables[0]
-		}
-		sql, err := r.k.Fill(r.k.Body, tables...)
+		sql, err := r.k.Term(i, table, other)
 		if err != nil {
 			return err
 		}

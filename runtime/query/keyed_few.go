@@ -14,7 +14,7 @@ func (r *keyedRun) few(ctx context.Context, relation string, c *change, keys mem
 	if err != nil {
 		return err
 	}
-	first := firsts.Rows{Set: r.Set, Keyed: r.k, Was: was, Plus: r.rowsOnly(0, r.deltas[0].plus), Minus: r.deltas[0].minus}
+	first := firsts.Rows{Set: r.Set, Keyed: r.k, Was: was, Plus: r.k.InputRows(0, r.deltas[0].plus), Minus: r.deltas[0].minus}
 	rows, short, err := first.Candidates(ctx)
 	if err != nil {
 		return err

@@ -40,7 +40,7 @@ func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
 			tables[i] = emptyRows(compile.Positional(r.k.InputTypes[i]))
 			continue
 		}
-		tables[i] = r.rowsOnly(i, d.plus)
+		tables[i] = r.k.InputRows(i, d.plus)
 		if err := r.rememberInput(s.Relation, i, memory.NoShelves(d.added)); err != nil {
 			return err
 		}
