@@ -30,6 +30,7 @@ type edit struct {
 	before  [][2]string       // swaps that are applied first: another configuration before the edit
 	foreign [][2]string       // what another writer does after that: delete or append, and the folder of the Delta table
 	form    string            // of keyed data that another version wrote
+	held    bool              // clicks has held its rows from the start
 	older   bool              // the record is of a version whose compiler wrote plans in another way
 	swaps   [][2]string       // text of main.sf.hcl, or of another file of the project, and what takes its place
 	files   map[string]string // further files; an empty one is removed
@@ -70,6 +71,9 @@ func TestEdits(t *testing.T) {
 		}
 		t.Run(e.number, func(t *testing.T) {
 			copyTree(t, base, work.dir)
+			if e.held {
+				holding(t, work)
+			}
 			e.run(t, &project{t: t, dir: work.dir})
 		})
 	}
@@ -77,6 +81,14 @@ func TestEdits(t *testing.T) {
 		require.True(t, seen[n], "row %d of the table is neither tried nor pending", n)
 	}
 	t.Logf("pending:\n%s", strings.Join(pending, "\n"))
+}
+
+// holding begins the project again, with a source that holds its rows from the start.
+func holding(t *testing.T, p *project) {
+	t.Helper()
+	copyTree(t, filepath.Join("testdata", "edits", "base"), p.dir)
+	swap(t, p, [][2]string{{"trigger = trigger.processing_time.live", "trigger = trigger.processing_time.live\n  keep    = \"all\""}})
+	p.must("apply", "-auto-approve")
 }
 
 // template is a project in which the configuration before the edits was applied.
@@ -214,6 +226,7 @@ func (e *edit) compare(t *testing.T, p *plan.Plan, shown outcome) {
 //	append FOLDER               another writer adds to a Delta table the rows it has once more
 //	optimize FOLDER             another writer only rearranges its files
 //	form N                      keyed data has the form of another version
+//	held                        clicks has held its rows from the start
 //	older                       the record is of a version whose compiler wrote plans in another way
 //	file NAME TEXT              writes a file; without a text, removes it
 //	args ARG…                   of plan
@@ -273,6 +286,8 @@ func (e *edit) read(line string) bool {
 		e.before, e.swaps = e.swaps, nil
 	case "form":
 		e.form = rest
+	case "held":
+		e.held = true
 	case "older":
 		e.older = true
 	case "delete", "append", "optimize":

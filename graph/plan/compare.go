@@ -189,6 +189,7 @@ func (m *maker) update(c *Change, r lang.Resource) {
 		return
 	}
 	m.settle(c, v)
+	m.tellKeep(c)
 	if c.Requested = m.requested[r.Addr]; c.Requested || m.recreated[r.Addr] || m.triggered[r.Addr] != "" {
 		m.recreate(c)
 	}

@@ -60,6 +60,8 @@ type Rate struct {
 type Reading struct {
 	Source addr.Resource `json:"source"`
 	From   string        `json:"from"` // FromStart or FromStop
+	// HeldFrom is the epoch from which on its rows are held, and are not read; 0: all are read.
+	HeldFrom int64 `json:"held_from_epoch,omitempty"`
 	Extent
 }
 

@@ -37,7 +37,7 @@ func (m *maker) warnCreationOnly(r lang.Resource, change schema.FieldChange) {
 
 // protect turns a change into a blocked one where the lifecycle forbids it, or where what it reads is gone.
 func (m *maker) protect(c *Change, r lang.Resource) {
-	if c.Computes() && c.Class == ReplayFromSource {
+	if c.Computes() && c.Class == ReplayFromSource && !m.fromHeld(c.Addr) {
 		if m.looks == 0 && c.Addr.Block == addr.View { // it may turn out that others hold all that it is made of
 			m.awaited = true
 		} else {

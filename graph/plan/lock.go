@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
+	"github.com/streamform/streamform/graph/plan/differing"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
 )
@@ -88,7 +88,7 @@ func (l *Lock) Moved(now *Lock) string {
 		case was.Place != is.Place:
 			return fmt.Sprintf("%s stands for %s now; it was %s when the plan was made.", a, is.Place, was.Place)
 		}
-		if what := columnsMoved(was.Columns, is.Columns); what != "" {
+		if what := differing.Columns(was.Columns, is.Columns); what != "" {
 			return fmt.Sprintf("The columns of %s have changed since the plan was made: %s.", a, what)
 		}
 	}
@@ -102,33 +102,4 @@ func union[V any](a, b map[addr.Resource]V) map[addr.Resource]V {
 	}
 	maps.Copy(out, b)
 	return out
-}
-
-// columnsMoved lists what differs between two schemas; empty when nothing does, or when one was not looked at.
-func columnsMoved(was, is batch.Schema) string {
-	if was == nil || is == nil {
-		return ""
-	}
-	before, after := map[string]string{}, map[string]string{}
-	for _, c := range was {
-		before[c.Name] = c.Type
-	}
-	for _, c := range is {
-		after[c.Name] = c.Type
-	}
-	var out []string
-	for _, c := range was {
-		switch now, there := after[c.Name]; {
-		case !there:
-			out = append(out, "- "+c.Name+" "+c.Type)
-		case now != c.Type:
-			out = append(out, fmt.Sprintf("%s is %s, was %s", c.Name, now, c.Type))
-		}
-	}
-	for _, c := range is {
-		if _, there := before[c.Name]; !there {
-			out = append(out, "+ "+c.Name+" "+c.Type)
-		}
-	}
-	return strings.Join(out, ", ")
 }

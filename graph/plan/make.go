@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/streamform/streamform/graph"
+	"github.com/streamform/streamform/graph/plan/holding"
 	"github.com/streamform/streamform/graph/plan/moving"
 	"github.com/streamform/streamform/lang"
 	"github.com/streamform/streamform/lang/addr"
@@ -67,6 +68,8 @@ type Facts struct {
 	Sources map[addr.Resource]Extent
 	// Held says how much of the rows of a view is held.
 	Held map[addr.Resource]Extent
+	// Kept says how much of what a source has read is held.
+	Kept map[addr.Resource]holding.Kept
 	// Delivered counts the rows that each stream has emitted and each sink was given, as far as known: 0 means none.
 	Delivered map[addr.Resource]int64
 	// Lost says of which sources something that was read cannot be read again.
@@ -226,6 +229,7 @@ func (m *maker) assignPipelines() {
 // finish puts the plan together.
 func (m *maker) finish(drifts []Drift) *Plan {
 	m.goOn()
+	m.rebuild()
 	m.judge()
 	p := &Plan{
 		FormatVersion: FormatVersion, StreamformVersion: m.in.Version, Mode: cmp.Or(m.in.Mode, Normal),

@@ -23,6 +23,7 @@ func turnedFacts(m moving.Moves, f *Facts) *Facts {
 	out.Sources = rekeyed(f.Sources, m.Now)
 	out.Identities = rekeyed(f.Identities, m.Now)
 	out.Held = rekeyed(f.Held, m.Now)
+	out.Kept = rekeyed(f.Kept, m.Now)
 	out.Delivered = rekeyed(f.Delivered, m.Now)
 	out.Lost = rekeyed(f.Lost, m.Now)
 	out.Rates = rekeyed(f.Rates, m.Now)

@@ -29,11 +29,19 @@ func (m *maker) replayPrice(c *Change, read map[addr.Resource]Extent) *Price {
 	known := true
 	for _, s := range p.Sources {
 		left, from := m.in.Facts.Sources[s], FromStart
+		if k := m.kept(s); k.Files > 0 {
+			left = left.Minus(Extent{Files: k.Files, Bytes: k.Bytes, Rows: k.Rows})
+			p.HeldRows += k.Rows
+			p.Seconds += m.rate(c.Addr, s).seconds(Extent{Rows: k.Rows})
+			if k.Whole() {
+				continue
+			}
+		}
 		if read[s] != (Extent{}) {
 			left, from = left.Minus(read[s]), FromStop
 		}
 		all = all.Plus(left)
-		p.Reads = append(p.Reads, Reading{Source: s, From: from, Extent: left})
+		p.Reads = append(p.Reads, Reading{Source: s, From: from, HeldFrom: m.kept(s).Epoch, Extent: left})
 		took := m.rate(c.Addr, s).seconds(left)
 		p.Seconds += took
 		known = known && (took > 0 || left == Extent{})
@@ -41,6 +49,7 @@ func (m *maker) replayPrice(c *Change, read map[addr.Resource]Extent) *Price {
 	if !known {
 		p.Seconds = 0
 	}
+	p.Sources = slices.DeleteFunc(slices.Clone(p.Sources), func(s addr.Resource) bool { return m.kept(s).Whole() })
 	p.Files, p.Bytes, p.Rows = all.Files, all.Bytes, all.Rows
 	return p
 }

@@ -50,12 +50,11 @@ func (w *workshop) source(ctx context.Context, a addr.Resource, g *catalog.Gener
 	if s, ok := w.sources[g.ID]; ok {
 		return s, nil
 	}
-	from, err := w.host.open.Source(ctx, a, g)
+	s, err := w.host.open.Read(ctx, a, g)
 	if err != nil {
-		return job.Source{}, err
+		return s, err
 	}
-	w.closers = append(w.closers, from.Close)
-	s := job.Source{Addr: a, ID: g.ID, Generation: g.Number, From: from, Scan: opening.Scan(g, from), Sides: g.Sides}
+	w.closers = append(w.closers, s.From.Close)
 	w.sources[g.ID] = s
 	return s, nil
 }

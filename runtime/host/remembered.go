@@ -7,7 +7,7 @@ import (
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/job"
-	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/weight"
 )
 
 // Remembered is what the serving generation of a stream or view holds.
@@ -48,7 +48,7 @@ func (h *Host) Remembered() (map[addr.Resource]Remembered, error) {
 		}
 		for operator, id := range r.Live.Tables {
 			table := view.Table(id)
-			rows, bytes, err := query.InRuns(table)
+			rows, bytes, err := weight.InRuns(table)
 			if err != nil {
 				return nil, fmt.Errorf("reading what %s remembers: %w", a, err)
 			}

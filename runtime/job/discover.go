@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/job/kept"
 	"github.com/streamform/streamform/runtime/store"
 )
 
@@ -151,11 +152,12 @@ func (l listing) settle() {
 // intake is the part of one source that an epoch reads.
 type intake struct {
 	reader  *reader
-	replay  bool     // files that are read already
-	records []Record // files to read, by ordinal
-	from    int64    // position before
-	to      int64    // position after
-	more    bool     // the limits left files for later
+	replay  bool        // files that are read already
+	records []Record    // files to read, by ordinal
+	held    []kept.Part // rows that are held and read in place of files
+	from    int64       // position before
+	to      int64       // position after
+	more    bool        // the limits left files for later
 }
 
 // span is a stretch of a ledger: ordinals after From up to To.
@@ -177,6 +179,20 @@ func (j *Job) choose(ctx context.Context, s span) (intake, error) {
 		left = newRoom(in, limits, j.Engine.Memory())
 	}
 	for ordinal := s.from + 1; ordinal <= s.to; ordinal++ {
+		if s.replay {
+			part, held, err := s.reader.heldFrom(view, ordinal-1, s.to)
+			switch {
+			case err != nil:
+				return in, fmt.Errorf("choosing rows of %s: %w", s.reader.Addr, err)
+			case held && left.full():
+				in.more = true
+				return in, nil
+			case held:
+				in.held, in.to, ordinal = append(in.held, part), part.To, part.To
+				left.hold(part)
+				continue
+			}
+		}
 		record, ok, err := ReadRecord(view, s.reader.ID, ordinal)
 		if err != nil {
 			return in, fmt.Errorf("choosing files of %s: %w", s.reader.Addr, err)

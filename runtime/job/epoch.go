@@ -83,7 +83,7 @@ func (j *Job) run(ctx context.Context, o *outcome, careful bool) error {
 	o.parcels = nil
 	work := j.work(o, careful)
 	for _, in := range o.intakes {
-		input := query.Input{Relation: in.reader.Addr.Relation(), Scan: in.reader.Scan, Again: in.replay, Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Relation())}
+		input := query.Input{Relation: in.reader.Addr.Relation(), Scan: in.reader.Scan, Again: in.replay, Keep: in.keeps(), Held: in.heldRows(view), Epoch: o.epoch, Deliver: j.deliverer(o, in.reader.Addr.Relation())}
 		for _, r := range in.records {
 			input.Files = append(input.Files, r.File())
 		}

@@ -24,6 +24,7 @@ type Source struct {
 	From       connector.Source
 	Scan       batch.Scan        // with the columns that were settled when it was applied
 	Sides      map[string]uint64 // tables of the side relations, by name ("malformed")
+	Keeps      Keeping           // the rows it admits
 	Fresh      bool              // being built: a replay reads it for the first time
 }
 

@@ -148,6 +148,9 @@ func (j *Job) admit(o *outcome, b *store.Batch) ([]admitted, error) {
 		if err := in.reader.setAside(b, got.Sides); err != nil {
 			return nil, err
 		}
+		if err := j.keep(b, o, in, got); err != nil {
+			return nil, err
+		}
 		if err := writeJSON(b, "src/"+in.reader.ID, a.state); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/weight"
 	"github.com/streamform/streamform/runtime/store"
 )
 
@@ -57,7 +58,7 @@ func (s *StateOperator) hold(view *store.View, r Relation, operator string) {
 	if id, ok := r.Tables[operator]; ok {
 		table := view.Table(id)
 		s.NumRowsTotal, s.MemoryUsedBytes = table.Len(), table.Size()
-		if rows, bytes, err := query.InRuns(table); err == nil { // what cannot be read is an error of the next epoch
+		if rows, bytes, err := weight.InRuns(table); err == nil { // what cannot be read is an error of the next epoch
 			s.NumRowsTotal, s.MemoryUsedBytes = s.NumRowsTotal+rows, s.MemoryUsedBytes+bytes
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/job/kept"
 	"github.com/streamform/streamform/runtime/store"
 )
 
@@ -17,6 +18,7 @@ import (
 //	rep/PIPELINE             unreported, from an epoch's commit until it is known to be reported
 //	src/SOURCE               SourceState
 //	led/SOURCE/o/ORDINAL     Record
+//	kept/SOURCE/ORDINAL      kept.Part, by the ordinal before its first
 //	led/SOURCE/p/PATHHASH    ordinal of the path's newest entry
 //	cnt/ID                   Counters of a relation or sink
 //	clk/ID                   clockRecord of a relation whose rows the clock changes
@@ -122,6 +124,9 @@ func SetEpoch(b *store.Batch, pipeline string, epoch int64) error {
 func Forget(v *store.View, b *store.Batch, id string) error {
 	for _, key := range []string{"src/" + id, "cnt/" + id, "clk/" + id, "rcp/" + id, "rew/" + id} {
 		b.DeleteMeta(key)
+	}
+	if err := kept.Forget(v, b, id); err != nil {
+		return err
 	}
 	return v.MetaPrefix("led/"+id+"/", func(key string, _ []byte) error {
 		b.DeleteMeta(key)

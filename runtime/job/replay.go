@@ -50,7 +50,9 @@ type ReplayProgress struct {
 	Source    addr.Resource
 	Files     int64
 	Bytes     int64
-	Rows      int64
+	Rows      int64 // of files
+	HeldRows  int64 // that are held, and were read in place of files
+	HeldFiles int64 // of which these rows were
 	Malformed int64
 }
 
@@ -128,7 +130,7 @@ func (j *Job) replayOnce(ctx context.Context, r *Replay) (bool, error) {
 			return false, err
 		}
 		done[reader.ID] = in.to
-		files += len(in.records)
+		files += len(in.records) + len(in.held)
 		s.intakes = append(s.intakes, in)
 	}
 	if files == 0 && last && !loading && !j.uncomputed(stretch.Relations) {
@@ -167,6 +169,9 @@ func (j *Job) reportReplay(o *outcome, report func(ReplayProgress)) {
 		p := ReplayProgress{Source: in.reader.Addr, Files: int64(len(in.records)), Rows: o.result.Inputs[i].Rows, Malformed: o.result.Inputs[i].Malformed}
 		for _, r := range in.records {
 			p.Bytes += r.SizeBytes
+		}
+		for _, part := range in.held {
+			p.Rows, p.HeldRows, p.HeldFiles = p.Rows-part.Rows, p.HeldRows+part.Rows, p.HeldFiles+part.Files
 		}
 		report(p)
 	}

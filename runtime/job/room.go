@@ -3,7 +3,9 @@ package job
 import (
 	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/connector"
+	"github.com/streamform/streamform/runtime/job/kept"
 	"github.com/streamform/streamform/runtime/query"
+	"github.com/streamform/streamform/runtime/query/scan"
 )
 
 // Where a source sets no limit of bytes, the rows of an epoch are to take no more memory than mostRowBytes, so that a report comes every few
@@ -40,5 +42,12 @@ func (r *room) full() bool {
 func (r *room) take(record Record) {
 	r.files++
 	r.bytes += record.SizeBytes
-	r.rows += query.RowBytes(r.format, record.File())
+	r.rows += scan.RowBytes(r.format, record.File())
+}
+
+// hold takes rows that are held, and once were files.
+func (r *room) hold(p kept.Part) {
+	r.files += p.Files
+	r.bytes += p.FileBytes
+	r.rows += query.HeldRows{Bytes: p.Bytes}.Memory()
 }

@@ -5,19 +5,13 @@ import (
 	"slices"
 
 	"github.com/streamform/streamform/runtime/batch"
-	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/table"
 )
 
 // namesAndTypes splits columns, names quoted as SQL needs.
-func namesAndTypes(columns batch.Schema) (names, types []string) {
-	for _, c := range columns {
-		names, types = append(names, bound.Ident(c.Name)), append(types, c.Type)
-	}
-	return names, types
-}
+func namesAndTypes(columns batch.Schema) (names, types []string) { return table.Split(columns) }
 
 // countRows encodes how a change moves the number of each distinct row.
 func (e *Engine) countRows(ctx context.Context, c *change, mem Memory) (Remember, error) {

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"path/filepath"
 
-	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/admitted"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/result"
-	"github.com/streamform/streamform/runtime/query/scan"
 	"github.com/streamform/streamform/runtime/query/table"
 )
 
@@ -65,23 +64,6 @@ func OpenEngine(ctx context.Context, o EngineOptions) (*Engine, error) {
 
 // Memory is how many bytes DuckDB may use before it spills.
 func (e *Engine) Memory() int64 { return e.options.Memory }
-
-// What a byte of a file becomes in memory, by estimate: Parquet is encoded and compressed, text is about as long as its values.
-const (
-	parquetGrowth    = 4
-	compressedGrowth = 8
-)
-
-// RowBytes estimates how many bytes the rows of a file take in memory.
-func RowBytes(format batch.Format, f batch.File) int64 {
-	switch {
-	case format.Name == "parquet":
-		return parquetGrowth * f.Size
-	case scan.Compressed(f.Path):
-		return compressedGrowth * f.Size
-	}
-	return f.Size
-}
 
 // use makes one of the databases the one that statements run on.
 func (e *Engine) use(ctx context.Context, quick bool) error {
@@ -147,25 +129,12 @@ type Held struct {
 	Former   []Former // of a stream: queries it had before, oldest first
 }
 
-// SideRows is a side relation held as blocks ("purchases.malformed").
-type SideRows struct {
-	Relation string
-	Memory   Memory
-}
-
-// FileRows is a source as it stands: all files it has admitted.
-type FileRows struct {
-	Relation string
-	Scan     batch.Scan
-	Files    []batch.File
-}
-
-// TableRows is a small relation given row by row as text, such as <source>.files.
-type TableRows struct {
-	Relation string
-	Columns  batch.Schema
-	Rows     [][]*string
-}
+// What an ad-hoc query may read beside streams and views.
+type (
+	SideRows  = admitted.SideRows
+	FileRows  = admitted.FileRows
+	TableRows = admitted.TableRows
+)
 
 // Reading is one ad-hoc query over the committed relations of a pipeline.
 type Reading struct {

@@ -86,6 +86,9 @@ func (w Work) small(most int64) bool {
 		for _, f := range in.Files {
 			bytes += f.Size
 		}
+		for _, r := range in.Held {
+			bytes += r.Memory()
+		}
 	}
 	return bytes <= most
 }
@@ -113,20 +116,20 @@ func (ep *epoch) run(ctx context.Context) error {
 		}
 	}
 	for _, in := range ep.work.Inputs {
-		if in.Deliver != nil {
+		if in.Deliver != nil || in.Keep {
 			ep.readers[strings.ToLower(in.Relation)]++
 		}
 	}
 	for _, in := range ep.work.Inputs {
 		ep.next()
-		in.Scan = ep.narrowed(in)
-		done := ep.gauge(in.Relation, ScanID, nil)
-		if err := ep.openInput(ctx, in); err != nil {
 		if !in.Again && !ep.work.Careful {
 			if unknown, err := scan.Unknown(ctx, ep.Conn, in.Scan, in.Files); err != nil || unknown {
 				return cmp.Or(err, ErrCareful)
 			}
 		}
+		in.Scan = ep.narrowed(in)
+		done := ep.gauge(in.Relation, ScanID, nil)
+		if err := ep.openInput(ctx, in); err != nil {
 			return err
 		}
 		if err := done(ctx, ep.changes[strings.ToLower(in.Relation)]); err != nil {

@@ -3,6 +3,7 @@ package query
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/query/logical"
@@ -52,7 +53,8 @@ func (b *reading) over(ctx context.Context, leaf string, s scan.Stretch) (string
 				part.Files = append(part.Files, f)
 			}
 		}
-		if len(part.Files) == 0 {
+		part.Held = slices.DeleteFunc(slices.Clone(source.Held), func(r HeldRows) bool { return !s.Has(leaf, r.Last) })
+		if len(part.Files)+len(part.Held) == 0 {
 			return emptyRows(Columns(source.Scan)), nil
 		}
 		sql, err := b.sourceRows(ctx, part)

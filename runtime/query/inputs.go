@@ -8,8 +8,10 @@ import (
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/admitted"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/scan"
+	"github.com/streamform/streamform/runtime/query/table"
 )
 
 // inputRun is one input under way: what it has counted so far.
@@ -19,8 +21,7 @@ type inputRun struct {
 	beside *scan.Count // what is being counted while statements run; nil: nothing
 }
 
-// openInput makes an input's rows readable. A strict scan that only one statement
-// reads becomes part of that statement; otherwise the files are read once into a table.
+// openInput makes an input's rows readable.
 func (ep *epoch) openInput(ctx context.Context, in Input) error {
 	run := &inputRun{input: in, result: InputResult{FileRows: make([]int64, len(in.Files)), FileError: make([]string, len(in.Files))}}
 	ep.inputs = append(ep.inputs, run)
@@ -28,8 +29,27 @@ func (ep *epoch) openInput(ctx context.Context, in Input) error {
 	ep.changes[strings.ToLower(in.Relation)] = c
 	if len(in.Files) == 0 {
 		c.inserted, c.counts, c.stored = emptyRows(c.columns), batch.Counts{}, true
+	} else if err := ep.openFiles(ctx, run, c); err != nil {
+		return err
+	}
+	if len(in.Held) > 0 {
+		return ep.openHeld(ctx, in, c)
+	}
+	if !in.Keep {
 		return nil
 	}
+	err := ep.materialize(ctx, c)
+	if err == nil && c.counts.Inserted > 0 {
+		names, types := table.Split(c.columns)
+		run.result.Blocks, err = ep.RowBlocks(ctx, c.inserted, names, types)
+	}
+	return err
+}
+
+// openFiles opens the files of an input. A strict scan that only one statement reads becomes part of that statement; otherwise the
+// files are read once into a table.
+func (ep *epoch) openFiles(ctx context.Context, run *inputRun, c *change) error {
+	in := run.input
 	if ep.work.Careful {
 		return ep.openCareful(ctx, run, c)
 	}
@@ -50,10 +70,34 @@ func (ep *epoch) openInput(ctx context.Context, in Input) error {
 	return ep.openStrict(ctx, run, c, plan)
 }
 
+// openHeld adds the rows of an input that are held, and what was set aside with them where somebody reads that.
+func (ep *epoch) openHeld(ctx context.Context, in Input, c *change) error {
+	leaf := strings.ToLower(in.Relation)
+	for _, side := range []string{"", "malformed", "rescued"} {
+		all := c
+		if side != "" {
+			leaf := leaf + "." + side
+			if ep.readers[leaf] == 0 {
+				continue
+			}
+			all = ep.changeOf(leaf, SideColumns(side))
+			ep.changes[leaf] = all
+		}
+		rows, n, err := admitted.Beside(ctx, ep.Set, in.Held, in.Scan, side, all.inserted)
+		if err != nil {
+			return err
+		}
+		if all.inserted, all.stored = rows, false; all.counts.Inserted >= 0 {
+			all.counts.Inserted += n
+		}
+	}
+	return ep.store(ctx, leaf, c)
+}
+
 // narrowed is an input's scan with no more columns than somebody reads.
 func (ep *epoch) narrowed(in Input) batch.Scan {
 	s, leaf := in.Scan, strings.ToLower(in.Relation)
-	if in.Deliver != nil || ep.needsAll(in) {
+	if in.Deliver != nil || in.Keep || ep.needsAll(in) {
 		return s
 	}
 	used := map[string]bool{}
@@ -144,6 +188,7 @@ func (ep *epoch) closeInputs(ctx context.Context) (err error) {
 				return err
 			}
 		}
+		r.result.Rows += admitted.Count(r.input.Held)
 		ep.result.Inputs = append(ep.result.Inputs, r.result)
 	}
 	return nil

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/admitted"
 	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/evolve"
 	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/scan"
-	"github.com/streamform/streamform/runtime/query/seed"
 	"github.com/streamform/streamform/runtime/query/stage"
 	"github.com/streamform/streamform/runtime/query/statement"
 )
@@ -57,18 +57,6 @@ type Error = statement.Error
 // Memory is what one operator remembered up to the last commit.
 type Memory = memory.Memory
 
-// InRuns is how many rows an operator remembers besides its keys, where large epochs put them, and how many bytes these take.
-func InRuns(mem Memory) (rows, bytes int64, err error) {
-	for _, prefix := range []byte{0, 1, seed.Shown} {
-		n, size, err := memory.Multimap{Mem: mem, Prefix: prefix}.InRuns()
-		if err != nil {
-			return 0, 0, err
-		}
-		rows, bytes = rows+n, bytes+size
-	}
-	return rows, bytes, nil
-}
-
 // Remember is what one operator's memory gains in an epoch.
 type Remember = memory.Remember
 
@@ -103,11 +91,16 @@ type Input struct {
 	Source   string // address, for _source of side relations
 	Scan     batch.Scan
 	Files    []batch.File
+	Held     []HeldRows // read beside Files
+	Keep     bool       // the rows are asked for as InputResult.Blocks
 	// Again: the files were read before. What of them is set aside already (batch.File.Careful) is not remembered once more.
 	Again   bool
 	Epoch   int64                                                                                // written into the side relation's _epoch
 	Deliver func(ctx context.Context, change batch.Change, counts batch.Counts, s *Stager) error // as Step.Deliver: a sink directly on a source
 }
+
+// HeldRows are rows of a source that an epoch admitted before, and that are read in place of its files.
+type HeldRows = admitted.Rows
 
 // Work is one epoch.
 type Work struct {
@@ -129,6 +122,7 @@ type InputResult struct {
 	Malformed int64    // records set aside
 	Rescued   int64    // rows with a value that did not fit
 	FileError []string // per file: why it is malformed as a whole, or empty
+	Blocks    [][]byte // the rows, where Input.Keep asks for them
 	// Sides are blocks for the memories of side relations, by name: malformed, rescued. A name is absent when nothing was set aside.
 	Sides map[string][][]byte
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"github.com/streamform/streamform/runtime/query/compile"
+	"maps"
 	"slices"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/admitted"
 	"github.com/streamform/streamform/runtime/query/duck"
 	"github.com/streamform/streamform/runtime/query/logical"
 	"github.com/streamform/streamform/runtime/query/result"
@@ -141,7 +143,7 @@ func (b *reading) rowsFor(ctx context.Context, leaf string) (string, error) {
 			if len(s.Former) > 0 {
 				return b.mixed(ctx, s, scan.Stretch{})
 			}
-			for _, in := range slices.Sorted(leafNames(s.Program)) {
+			for _, in := range slices.Sorted(maps.Keys(s.Program.LeafColumns)) {
 				if err := b.bind(ctx, in); err != nil {
 					return "", err
 				}
@@ -171,16 +173,6 @@ func (b *reading) rowsFor(ctx context.Context, leaf string) (string, error) {
 	return "", nil
 }
 
-func leafNames(p *Program) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for leaf := range p.LeafColumns {
-			if !yield(leaf) {
-				return
-			}
-		}
-	}
-}
-
 // sourceRows reads the admitted rows of files; those known to hold malformed records are read with care.
 func (b *reading) sourceRows(ctx context.Context, s FileRows) (string, error) {
 	var clean, dirty []batch.File
@@ -196,6 +188,12 @@ func (b *reading) sourceRows(ctx context.Context, s FileRows) (string, error) {
 		return "", err
 	}
 	sql := plan.SQL
+	if len(s.Held) > 0 {
+		if sql, _, err = admitted.Beside(ctx, b.Set, s.Held, s.Scan, "", "("+sql+")"); err != nil {
+			return "", err
+		}
+		sql = "SELECT * FROM " + sql
+	}
 	if len(dirty) == 0 {
 		return sql, nil
 	}

@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/streamform/streamform/graph/apply"
 	"github.com/streamform/streamform/graph/plan"
+	"github.com/streamform/streamform/graph/plan/holding"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/host"
 	"github.com/streamform/streamform/state"
@@ -93,7 +95,7 @@ func resource(r state.Resource) host.Resource {
 // facts are the host's, in the terms of plan.
 func facts(f host.Facts) *plan.Facts {
 	out := &plan.Facts{RuntimeID: f.RuntimeID, Generations: map[addr.Resource]int64{}, Sources: map[addr.Resource]plan.Extent{},
-		Held: map[addr.Resource]plan.Extent{}, Delivered: map[addr.Resource]int64{}, Lost: map[addr.Resource]plan.Loss{}, Rates: map[addr.Resource]plan.Rate{}, Begun: map[addr.Resource]plan.Begun{}}
+		Held: map[addr.Resource]plan.Extent{}, Delivered: map[addr.Resource]int64{}, Lost: map[addr.Resource]plan.Loss{}, Kept: map[addr.Resource]holding.Kept{}, Rates: map[addr.Resource]plan.Rate{}, Begun: map[addr.Resource]plan.Begun{}}
 	read, replayed := map[addr.Resource]plan.Extent{}, map[addr.Resource]plan.Extent{}
 	for a, r := range f.Resources {
 		out.Generations[a], out.Delivered[a] = r.Generation, r.Delivered
@@ -106,6 +108,9 @@ func facts(f host.Facts) *plan.Facts {
 		held := plan.Extent{Files: s.Files, Bytes: s.Bytes, Rows: s.Rows}
 		read[a], replayed[a] = held, plan.Extent(s.Replayed)
 		out.Sources[a] = held.Plus(plan.Extent{Files: s.BacklogFiles, Bytes: s.BacklogBytes})
+		if k := s.Kept; k.Files > 0 {
+			out.Kept[a] = holding.Kept{Files: k.Files, Bytes: k.Bytes, Rows: k.Rows, Stored: k.Stored, Epoch: k.Epoch, Age: time.Since(k.Since), Beside: s.Files - k.Files}
+		}
 		if n := s.Lost.Missing + s.Lost.Changed; n > 0 {
 			out.Lost[a] = plan.Loss{Files: n, Examples: []string{s.Lost.Example}}
 		}

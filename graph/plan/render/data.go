@@ -141,6 +141,8 @@ func cost(p *plan.Plan, c plan.Change) []string {
 			at := slices.IndexFunc(price.Reads, func(r plan.Reading) bool { return r.Source == s })
 			if at >= 0 && price.Reads[at].From == plan.FromStop {
 				line = "goes on reading " + s.String() + " where the last apply ended: " + extent(price.Reads[at].Extent, "nothing left")
+			} else if at >= 0 && price.Reads[at].HeldFrom > 0 {
+				line += ": " + extent(price.Reads[at].Extent, "nothing more") + fmt.Sprintf("; from epoch %d on its rows are held", price.Reads[at].HeldFrom)
 			} else if held, ok := p.Sources[s]; ok {
 				line += ": " + extent(held, "")
 			}

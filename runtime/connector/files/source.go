@@ -39,6 +39,7 @@ type sourceConfig struct {
 	OnOverwrite      string
 	OnMalformed      string
 	SchemaEvolution  string
+	Keep             string
 	Trigger          schema.Ref
 	History          string
 	Description      string
@@ -55,7 +56,7 @@ func sourceKind() schema.Kind {
 		Doc: "Reads every file that appears in a folder once: JSON, CSV or Parquet.",
 		New: func() schema.Config {
 			return &sourceConfig{InferTypes: true, InferFiles: 1000, InferBytes: 1 << 30, IncludeExisting: true,
-				Order: "modified", MaxFilesPerEpoch: 1000, OnOverwrite: "ignore", OnMalformed: "quarantine"}
+				Order: "modified", MaxFilesPerEpoch: 1000, OnOverwrite: "ignore", OnMalformed: "quarantine", Keep: "none"}
 		},
 		Sides: []string{"files", "malformed", "rescued"},
 		Example: `source "files" "purchases" {
@@ -124,6 +125,7 @@ func (c *sourceConfig) listingFields() []schema.Field {
 			schema.Min(schema.Duration(0))),
 		schema.Optional("on_overwrite", &c.OnOverwrite, "What happens when a file that was read changes: ignore keeps what was read, append reads the new version as well, fail stops the pipeline.",
 			schema.OneOf("ignore", "append", "fail")),
+		schema.Keep(&c.Keep),
 		schema.Optional("trigger", &c.Trigger, "When epochs run; without one, as soon as there is data.", schema.Refs(addr.Trigger)),
 		schema.History(&c.History),
 		schema.Optional("description", &c.Description, "What the source is, for people.", schema.OnChange(schema.CostNone)),

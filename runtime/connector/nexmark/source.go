@@ -25,6 +25,7 @@ type config struct {
 	Seed             int64
 	EventsPerFile    int64
 	MaxFilesPerEpoch int64
+	Keep             string
 	Trigger          schema.Ref
 	Description      string
 }
@@ -39,7 +40,7 @@ func kind() schema.Kind {
 		Block: addr.Source, Type: "nexmark",
 		Doc: "Makes the events of Nexmark, an auction site used to compare streaming engines: the same rows on every machine.",
 		New: func() schema.Config {
-			return &config{Events: 200_000, EventsPerSecond: 2500, StartsAt: "2023-11-14T23:59:13Z", EventsPerFile: 50_000, MaxFilesPerEpoch: 1000}
+			return &config{Events: 200_000, EventsPerSecond: 2500, StartsAt: "2023-11-14T23:59:13Z", EventsPerFile: 50_000, MaxFilesPerEpoch: 1000, Keep: "none"}
 		},
 		Sides: []string{"files", "malformed"},
 		Example: `source "nexmark" "bid" {
@@ -66,6 +67,7 @@ func (c *config) Fields() []schema.Field {
 		schema.Optional("events_per_file", &c.EventsPerFile, "Events of all tables behind one file: the smallest step in which they arrive.",
 			schema.OnChange(schema.CostReplay), schema.Min(int64(50))),
 		schema.Optional("max_files_per_epoch", &c.MaxFilesPerEpoch, "Files that one epoch takes at most.", schema.Min(int64(1))),
+		schema.Keep(&c.Keep),
 		schema.Optional("trigger", &c.Trigger, "When epochs run; without one, as soon as there is data.", schema.Refs(addr.Trigger)),
 		schema.Optional("description", &c.Description, "What the source is, for people.", schema.OnChange(schema.CostNone)),
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/streamform/streamform/runtime/host/engines"
 	"github.com/streamform/streamform/runtime/host/opening"
 	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/job/kept"
 	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
 )
@@ -198,8 +199,15 @@ func (q *reader) addFiles(ctx context.Context, a addr.Resource, g *catalog.Gener
 	defer func() { err = errors.Join(err, s.Close()) }()
 	q.dirs = append(q.dirs, opening.Dirs(s)...)
 	f := query.FileRows{Relation: a.Relation(), Scan: opening.Scan(g, s)}
+	held, err := kept.Serving(q.view, g.ID, query.Columns(f.Scan))
+	if err != nil {
+		return fmt.Errorf("reading what %s holds: %w", a, err)
+	}
+	for _, p := range held {
+		f.Held = append(f.Held, job.HeldRows(q.view, g.Kept, p))
+	}
 	err = job.Records(q.view, g.ID, func(r job.Record) error {
-		if r.Status != connector.Read {
+		if r.Status != connector.Read || held.Has(r.Ordinal) {
 			return nil
 		}
 		f.Files = append(f.Files, r.File())
@@ -226,7 +234,7 @@ func present(a addr.Resource, path string, err error) error {
 		return err
 	}
 	return &query.Error{Summary: "The rows of a source cannot be read again", Detail: fmt.Sprintf(
-		"%s was read for %s and %s. Sources and streams hold no rows: a query reads the files again. Query a view, which holds its rows, or put the file back.", path, a, what)}
+		"%s was read for %s and %s. Streams hold no rows, nor do sources unless they keep them: a query reads the files again. Query a view, which holds its rows, or put the file back.", path, a, what)}
 }
 
 // addLedger adds <source>.files.

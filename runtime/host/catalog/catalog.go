@@ -83,6 +83,7 @@ type Generation struct {
 	Relation *Relation         `json:"relation,omitempty"`
 	Tables   map[string]uint64 `json:"tables,omitempty"` // streams and views: by operator
 	Sides    map[string]uint64 `json:"sides,omitempty"`  // sources: tables of side relations by name
+	Kept     uint64            `json:"kept,omitempty"`   // sources: table of the rows that are held; 0: none are
 	// Carry and Apart are Resource's, while the generation is being built.
 	Carry json.RawMessage `json:"carry,omitempty"`
 	Apart bool            `json:"apart,omitempty"`
@@ -131,6 +132,7 @@ type Wanted struct {
 	RollbackWindow string   `json:"rollback_window"`
 	FullRefresh    string   `json:"full_refresh"`
 	Since          string   `json:"since"`
+	Keep           string   `json:"keep"`
 }
 
 // Wanted reads a generation's value.

@@ -46,6 +46,7 @@ func (e *Edit) Fresh(r Resource) *Generation {
 		for _, name := range sideNames() {
 			g.Sides[name] = e.Number()
 		}
+		e.keeps(g)
 	}
 	return g
 }
@@ -90,6 +91,7 @@ func (e *Edit) Drop(g *Generation) error {
 	}
 	e.Leave(g.Tables)
 	e.Leave(g.Sides)
+	e.Leave(g.keptTables())
 	if err := job.Forget(e.View, e.Batch, g.ID); err != nil {
 		return fmt.Errorf("forgetting a generation: %w", err)
 	}
@@ -106,7 +108,7 @@ func (e *Edit) holders() map[uint64]map[string]bool {
 	out := map[uint64]map[string]bool{}
 	hold := func(r *Record) {
 		for _, g := range r.Generations() {
-			for _, tables := range []map[string]uint64{g.Tables, g.Sides} {
+			for _, tables := range []map[string]uint64{g.Tables, g.Sides, g.keptTables()} {
 				for _, t := range tables {
 					if out[t] == nil {
 						out[t] = map[string]bool{}
@@ -150,6 +152,9 @@ func (e *Edit) Apart(g *Generation) (*Generation, error) {
 
 // Write puts the changed records into the batch.
 func (e *Edit) Write() error {
+	if err := e.keep(); err != nil {
+		return err
+	}
 	holders := e.holders()
 	slices.Sort(e.left)
 	for _, t := range slices.Compact(e.left) {

@@ -16,6 +16,8 @@ import (
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/host/opening"
 	"github.com/streamform/streamform/runtime/job"
+	"github.com/streamform/streamform/runtime/job/kept"
+	"github.com/streamform/streamform/runtime/query"
 	"github.com/streamform/streamform/runtime/store"
 )
 
@@ -72,13 +74,30 @@ type SourceFact struct {
 	Rows         int64 // admitted
 	BacklogFiles int64 // not read yet, found by listing now
 	BacklogBytes int64
-	Replayed     Part // of what was read: what the generations being built were computed from so far
-	Lost         Lost // what was read and cannot be read again
+	Replayed     Part // of what was read and is not held: what the generations being built were computed from so far
+	Kept         Kept // of what was read: what the runtime holds the rows of
+	Lost         Lost // what was read, is not held and cannot be read again
+}
+
+// Kept is how much of a source the runtime holds.
+type Kept struct {
+	Part
+	Stored int64     // bytes that the rows take where they are held
+	Epoch  int64     // the first one whose rows are held; 0: none are
+	Since  time.Time // its commit
 }
 
 // Part is a part of what a source has given.
 type Part struct {
 	Files, Bytes, Rows int64
+}
+
+// with is a part and one more file, if that was read.
+func (p Part) with(r job.Record) Part {
+	if r.Rows < 0 {
+		return p
+	}
+	return Part{Files: p.Files + 1, Bytes: p.Bytes + r.SizeBytes, Rows: p.Rows + r.Rows}
 }
 
 // Lost is what a source has given and cannot give again: a replay would not see the same rows.
@@ -208,9 +227,23 @@ func (l look) source(ctx context.Context, of *catalog.Record) (f SourceFact, err
 			f.BacklogBytes += e.SizeBytes
 		}
 	}
+	held, err := kept.Serving(l.view, g.ID, query.Columns(opening.Scan(g, s)))
+	if err != nil {
+		return f, fmt.Errorf("looking at what %s holds: %w", a, err)
+	}
+	for _, p := range held {
+		f.Kept.Stored += p.Bytes
+		if f.Kept.Epoch == 0 {
+			f.Kept.Epoch, f.Kept.Since = p.Epoch, p.At
+		}
+	}
 	err = job.Records(l.view, g.ID, func(r job.Record) error {
-		if r.Ordinal <= b.Done[g.ID] && r.Rows >= 0 {
-			f.Replayed = Part{Files: f.Replayed.Files + 1, Bytes: f.Replayed.Bytes + r.SizeBytes, Rows: f.Replayed.Rows + r.Rows}
+		if held.Has(r.Ordinal) {
+			f.Kept.Part = f.Kept.with(r)
+			return nil
+		}
+		if r.Ordinal <= b.Done[g.ID] {
+			f.Replayed = f.Replayed.with(r)
 		}
 		return f.Lost.add(ctx, s, r)
 	})

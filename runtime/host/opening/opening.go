@@ -16,6 +16,7 @@ import (
 	"github.com/streamform/streamform/runtime/connector"
 	"github.com/streamform/streamform/runtime/host/catalog"
 	"github.com/streamform/streamform/runtime/host/engines"
+	"github.com/streamform/streamform/runtime/job"
 	"github.com/streamform/streamform/runtime/query"
 )
 
@@ -151,6 +152,19 @@ func Scan(g *catalog.Generation, s connector.Source) batch.Scan {
 		}
 	}
 	return scan
+}
+
+// Read opens a generation of a source as a job reads it. Its From must be closed.
+func (o *Opener) Read(ctx context.Context, a addr.Resource, g *catalog.Generation) (job.Source, error) {
+	keeps, err := g.Keeps()
+	if err != nil {
+		return job.Source{}, fmt.Errorf("opening %s: %w", a, err)
+	}
+	from, err := o.Source(ctx, a, g)
+	if err != nil {
+		return job.Source{}, err
+	}
+	return job.Source{Addr: a, ID: g.ID, Generation: g.Number, From: from, Scan: Scan(g, from), Sides: g.Sides, Keeps: keeps}, nil
 }
 
 // Compile compiles the SQL of a stream or view against the relations of a world.

@@ -152,12 +152,12 @@ func (w *work) find(ctx context.Context) error {
 }
 
 func (w *work) source(ctx context.Context, a addr.Resource, g *catalog.Generation) error {
-	from, err := w.Open.Source(ctx, a, g)
+	s, err := w.Open.Read(ctx, a, g)
 	if err != nil {
 		return err
 	}
-	w.closers = append(w.closers, from.Close)
-	w.sources = append(w.sources, job.Source{Addr: a, ID: g.ID, Generation: g.Number, From: from, Scan: opening.Scan(g, from), Sides: g.Sides})
+	w.closers = append(w.closers, s.From.Close)
+	w.sources = append(w.sources, s)
 	return nil
 }
 

@@ -66,6 +66,8 @@ type Work struct {
 	Operators []evolve.Made
 	HeldRows  int64 // rows and groups that were read of what the runtime holds
 	ReadRows  int64 // rows that were read of sources for it; what is computed together shares them
+	// Files of sources that were read for it, and those whose rows were held.
+	files, heldFiles int64
 }
 
 // Tally turns what jobs report into Progress and Summary.
@@ -158,8 +160,11 @@ func (t *Tally) Computed(a addr.Resource, origins []addr.Resource) {
 // Replayed takes in an epoch of a replay; by are those it was for.
 func (t *Tally) Replayed(p job.ReplayProgress, by []addr.Resource) {
 	for _, a := range by {
-		t.of(a).ReadRows += p.Rows
+		w := t.of(a)
+		w.ReadRows, w.HeldRows = w.ReadRows+p.Rows, w.HeldRows+p.HeldRows
+		w.files, w.heldFiles = w.files+p.Files, w.heldFiles+p.HeldFiles
 	}
+	t.progress.HeldRows += p.HeldRows
 	t.add(p.Source, p)
 	t.tell()
 }
@@ -188,10 +193,14 @@ func (t *Tally) of(a addr.Resource) *Work {
 }
 
 func (t *Tally) done(a addr.Resource) Work {
-	if w := t.work[a]; w != nil {
-		return *w
+	w := t.work[a]
+	if w == nil {
+		return Work{}
 	}
-	return Work{}
+	if w.Class == evolve.ReplayFromSource && w.files == 0 && w.heldFiles > 0 {
+		w.Class = evolve.RebuildFromState
+	}
+	return *w
 }
 
 func (t *Tally) add(a addr.Resource, p job.ReplayProgress) {

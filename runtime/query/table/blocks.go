@@ -14,10 +14,13 @@ import (
 	"github.com/streamform/streamform/runtime/query/memory"
 )
 
-// blockRows bounds the rows of one block.
-const blockRows = 1 << 16
+// What a block holds at most, or so.
+const (
+	blockRows  = 1 << 16
+	blockBytes = 16 << 20
+)
 
-// Blocks encodes a query's rows as Arrow streams, each of at most blockRows rows or so.
+// Blocks encodes a query's rows as Arrow streams, cut at blockRows rows and at blockBytes.
 func (s *Set) Blocks(ctx context.Context, sql string) ([][]byte, error) {
 	var out [][]byte
 	var buf bytes.Buffer
@@ -40,7 +43,7 @@ func (s *Set) Blocks(ctx context.Context, sql string) ([][]byte, error) {
 		if err := w.Write(b); err != nil {
 			return fmt.Errorf("encoding rows: %w", err)
 		}
-		if n += b.NumRows(); n >= blockRows {
+		if n += b.NumRows(); n >= blockRows || buf.Len() >= blockBytes {
 			return flush()
 		}
 		return nil

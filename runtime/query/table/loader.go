@@ -7,6 +7,9 @@ import (
 	"strings"
 
 	"github.com/apache/arrow-go/v18/arrow"
+
+	"github.com/streamform/streamform/runtime/batch"
+	"github.com/streamform/streamform/runtime/query/bound"
 	"github.com/streamform/streamform/runtime/query/memory"
 	"github.com/streamform/streamform/runtime/query/rows"
 )
@@ -24,6 +27,14 @@ type Loader struct {
 	batches []arrow.RecordBatch
 	rows    int64
 	table   string // in the database, once there are too many rows for vectors
+}
+
+// Split is the names of columns, quoted where SQL needs it, and their types.
+func Split(columns batch.Schema) (names, types []string) {
+	for _, c := range columns {
+		names, types = append(names, bound.Ident(c.Name)), append(types, c.Type)
+	}
+	return names, types
 }
 
 // Loader prepares a table of columns with the given names, quoted where SQL needs it, and types. Release the loader.
