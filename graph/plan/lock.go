@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/streamform/streamform/graph/plan/differing"
+	"github.com/streamform/streamform/graph/plan/columns"
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
 )
@@ -88,7 +88,7 @@ func (l *Lock) Moved(now *Lock) string {
 		case was.Place != is.Place:
 			return fmt.Sprintf("%s stands for %s now; it was %s when the plan was made.", a, is.Place, was.Place)
 		}
-		if what := differing.Columns(was.Columns, is.Columns); what != "" {
+		if what := columns.Differ(was.Columns, is.Columns); what != "" {
 			return fmt.Sprintf("The columns of %s have changed since the plan was made: %s.", a, what)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package differing says how the columns of two relations differ.
-package differing
+package columns
 
 import (
 	"fmt"
@@ -8,8 +7,8 @@ import (
 	"github.com/streamform/streamform/runtime/batch"
 )
 
-// Columns lists what differs between two schemas; empty when nothing does, or when one was not looked at.
-func Columns(was, is batch.Schema) string {
+// Differ lists what differs between two schemas; empty when nothing does, or when one was not looked at.
+func Differ(was, is batch.Schema) string {
 	if was == nil || is == nil {
 		return ""
 	}
