@@ -56,7 +56,7 @@ func (r *keyedRun) best(ctx context.Context, relation string, c *change, keys me
 		return err
 	}
 	if len(shelves) == 0 {
-		return r.showFirst(relation, c, d)
+		return r.showFirst(relation, c, d.plus, d.run)
 	}
 	known := func(key []byte) bool { return shelves[string(key)] != nil }
 	s := shown{was: was, keys: keys.Only(known).Strings(), shelves: shelves}
@@ -72,11 +72,11 @@ func (r *keyedRun) best(ctx context.Context, relation string, c *change, keys me
 	return r.swap(ctx, relation, c, s)
 }
 
-// showFirst gives the first of the new rows where no rows were shown of their keys.
-func (r *keyedRun) showFirst(relation string, c *change, d *keyedDelta) error {
-	change := memory.Change{Run: d.run}
-	if d.run.Len() < r.options.Many {
-		change = memory.Change{Added: d.run.Grouped()}
+// showFirst gives rows of keys of which nothing was given before, and remembers them: a table, and what is encoded of it.
+func (r *keyedRun) showFirst(relation string, c *change, made string, rows *memory.Rows) error {
+	change := memory.Change{Run: rows}
+	if rows.Len() < r.options.Many {
+		change = memory.Change{Added: rows.Grouped()}
 		change.Loaded = memory.NoShelves(change.Added)
 	}
 	m, err := r.shown().Change(change)
@@ -85,7 +85,7 @@ func (r *keyedRun) showFirst(relation string, c *change, d *keyedDelta) error {
 	}
 	m.Operator = r.k.ID
 	r.remember(relation, m)
-	c.inserted, c.stored, c.counts = r.k.Rows(d.plus), true, batch.Counts{Inserted: int64(d.run.Len())}
+	c.inserted, c.stored, c.counts = r.k.Rows(made), true, batch.Counts{Inserted: int64(rows.Len())}
 	return nil
 }
 

@@ -32,7 +32,7 @@ func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
 		if err := r.rememberRows(ctx, s.Relation, r.deltas[0]); err != nil {
 			return err
 		}
-		return r.showFirst(s.Relation, c, r.deltas[0])
+		return r.showFirst(s.Relation, c, r.deltas[0].plus, r.deltas[0].run)
 	}
 	tables := make([]string, len(r.deltas))
 	for i, d := range r.deltas {
@@ -55,29 +55,12 @@ func (r *keyedRun) first(ctx context.Context, s Step, c *change) error {
 	if c.inserted, err = r.output(ctx, now); err != nil {
 		return err
 	}
-	if r.k.Unstable {
-		return r.firstShown(ctx, s, c)
+	if !r.k.Unstable {
+		return r.onceMade(ctx, s, c)
 	}
-	return r.onceMade(ctx, s, c)
-}
-
-// firstShown remembers the rows that an order-dependent operator gives.
-func (r *keyedRun) firstShown(ctx context.Context, s Step, c *change) error {
 	made, rows, err := r.keyedRows(ctx, r.k.ShownKeys(), r.k.OutputTypes, c.inserted)
 	if err != nil {
 		return err
 	}
-	change := memory.Change{Run: rows}
-	if rows.Len() < r.options.Many {
-		change = memory.Change{Added: rows.Grouped()}
-		change.Loaded = memory.NoShelves(change.Added)
-	}
-	m, err := r.shown().Change(change)
-	if err != nil {
-		return err
-	}
-	m.Operator = r.k.ID
-	r.remember(s.Relation, m)
-	c.inserted = r.k.Rows(made)
-	return nil
+	return r.showFirst(s.Relation, c, made, rows)
 }
