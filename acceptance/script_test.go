@@ -126,15 +126,18 @@ func sameRows(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
+// replaceText puts one text in the place of another everywhere in a file; \n in them is a line's end.
 func replaceText(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 3 {
 		ts.Fatalf("usage: replace FILE OLD NEW")
 	}
 	text := ts.ReadFile(args[0])
-	if !strings.Contains(text, args[1]) {
-		ts.Fatalf("%s does not contain %q", args[0], args[1])
+	lines := strings.NewReplacer(`\n`, "\n")
+	was, is := lines.Replace(args[1]), lines.Replace(args[2])
+	if !strings.Contains(text, was) {
+		ts.Fatalf("%s does not contain %q", args[0], was)
 	}
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, args[1], args[2])), 0o644))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.ReplaceAll(text, was, is)), 0o644))
 }
 
 func settle(ts *testscript.TestScript, neg bool, args []string) {

@@ -51,6 +51,7 @@ func (m *maker) compare(r lang.Resource) *Change {
 		c.Price, c.Shares = m.price(c), m.shares[c.Addr]
 	}
 	m.protect(c, r)
+	m.occupied(c, r)
 	return c
 }
 

@@ -74,6 +74,8 @@ type Facts struct {
 	Delivered map[addr.Resource]int64
 	// Lost says of which sources something that was read cannot be read again.
 	Lost map[addr.Resource]Loss
+	// Occupied says why sinks that begin where they are declared would be refused.
+	Occupied map[addr.Resource]Refusal
 	// Begun says of the newest generation of what relations and sinks the runtime has how much of each source it was computed from.
 	Begun map[addr.Resource]Begun
 	// Rates are those of past epochs, of sources (how fast they were read) and of relations.

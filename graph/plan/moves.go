@@ -28,6 +28,7 @@ func turnedFacts(m moving.Moves, f *Facts) *Facts {
 	out.Lost = rekeyed(f.Lost, m.Now)
 	out.Rates = rekeyed(f.Rates, m.Now)
 	out.Begun = rekeyed(f.Begun, m.Now)
+	out.Occupied = rekeyed(f.Occupied, m.Now)
 	out.Values = rekeyed(f.Values, m.Now)
 	to := m.To()
 	for a, v := range out.Values {

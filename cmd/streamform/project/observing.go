@@ -34,7 +34,7 @@ func (p *Project) observe(ctx context.Context, f *plan.Facts, recorded *state.Do
 	if err != nil {
 		return nil, fmt.Errorf("asking the runtime what it was given: %w", err)
 	}
-	f.Values, f.Identities = values, map[addr.Resource]plan.Identity{}
+	f.Values, f.Identities, f.Occupied = values, map[addr.Resource]plan.Identity{}, map[addr.Resource]plan.Refusal{}
 	here, err := os.Getwd()
 	if err != nil {
 		return nil, fmt.Errorf("finding the working directory: %w", err)
@@ -74,6 +74,9 @@ func (o *observer) identify(ctx context.Context, f *plan.Facts, desired map[addr
 			if found, err = o.look(ctx, a, value); err != nil {
 				return err
 			}
+		}
+		if no := found.Occupied; no != nil && o.values[a] == nil {
+			f.Occupied[a] = plan.Refusal{Summary: no.Summary, Detail: o.relative(no.Detail)}
 		}
 		if found.Place != "" {
 			f.Identities[a] = plan.Identity{Place: found.Place, Columns: found.Columns}
