@@ -72,7 +72,9 @@ func TestEdits(t *testing.T) {
 		t.Run(e.number, func(t *testing.T) {
 			copyTree(t, base, work.dir)
 			if e.held {
-				holding(t, work)
+				copyTree(t, filepath.Join("testdata", "edits", "base"), work.dir)
+				swap(t, work, [][2]string{{"trigger = trigger.processing_time.live", "trigger = trigger.processing_time.live\n  keep    = \"all\""}})
+				work.must("apply", "-auto-approve")
 			}
 			e.run(t, &project{t: t, dir: work.dir})
 		})
@@ -81,14 +83,6 @@ func TestEdits(t *testing.T) {
 		require.True(t, seen[n], "row %d of the table is neither tried nor pending", n)
 	}
 	t.Logf("pending:\n%s", strings.Join(pending, "\n"))
-}
-
-// holding begins the project again, with a source that holds its rows from the start.
-func holding(t *testing.T, p *project) {
-	t.Helper()
-	copyTree(t, filepath.Join("testdata", "edits", "base"), p.dir)
-	swap(t, p, [][2]string{{"trigger = trigger.processing_time.live", "trigger = trigger.processing_time.live\n  keep    = \"all\""}})
-	p.must("apply", "-auto-approve")
 }
 
 // template is a project in which the configuration before the edits was applied.

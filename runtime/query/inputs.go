@@ -83,7 +83,7 @@ func (ep *epoch) openHeld(ctx context.Context, in Input, c *change) error {
 			all = ep.changeOf(leaf, SideColumns(side))
 			ep.changes[leaf] = all
 		}
-		rows, n, err := admitted.Beside(ctx, ep.Set, in.Held, in.Scan, side, all.inserted)
+		rows, n, err := admitted.Beside(ctx, ep.Set, admitted.Held{Rows: in.Held, Scan: in.Scan, Side: side}, all.inserted)
 		if err != nil {
 			return err
 		}

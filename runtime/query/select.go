@@ -189,7 +189,7 @@ func (b *reading) sourceRows(ctx context.Context, s FileRows) (string, error) {
 	}
 	sql := plan.SQL
 	if len(s.Held) > 0 {
-		if sql, _, err = admitted.Beside(ctx, b.Set, s.Held, s.Scan, "", "("+sql+")"); err != nil {
+		if sql, _, err = admitted.Beside(ctx, b.Set, admitted.Held{Rows: s.Held, Scan: s.Scan}, "("+sql+")"); err != nil {
 			return "", err
 		}
 		sql = "SELECT * FROM " + sql

@@ -37,8 +37,8 @@ func Count(held []Rows) (n int64) {
 	return n
 }
 
-// From is what stands after FROM to read the rows with the columns of a scan.
-func From(ctx context.Context, set *table.Set, held []Rows, s batch.Scan) (string, error) {
+// from is what stands after FROM to read the rows with the columns of a scan.
+func from(ctx context.Context, set *table.Set, held []Rows, s batch.Scan) (string, error) {
 	columns := scan.Columns(s)
 	var arms []string
 	for len(held) > 0 {
@@ -62,11 +62,18 @@ func From(ctx context.Context, set *table.Set, held []Rows, s batch.Scan) (strin
 	return "(" + strings.Join(arms, " UNION ALL ") + ")", nil
 }
 
-// Beside is what stands after FROM to read the rows, or those that were set aside with them in a side relation, beside others; and how many there are.
-func Beside(ctx context.Context, set *table.Set, held []Rows, s batch.Scan, side, others string) (rows string, n int64, err error) {
-	if n = Count(held); side == "" {
-		rows, err = From(ctx, set, held, s)
-	} else if rows, err = load(ctx, set, held, scan.SideColumns(side), side); err == nil {
+// Held is what is read of rows that are held: they themselves with the columns of a scan, or what was set aside with them in a side relation.
+type Held struct {
+	Rows []Rows
+	Scan batch.Scan
+	Side string // empty: the rows themselves
+}
+
+// Beside is what stands after FROM to read what is held beside others, and how many rows are held.
+func Beside(ctx context.Context, set *table.Set, h Held, others string) (rows string, n int64, err error) {
+	if n = Count(h.Rows); h.Side == "" {
+		rows, err = from(ctx, set, h.Rows, h.Scan)
+	} else if rows, err = load(ctx, set, h.Rows, scan.SideColumns(h.Side), h.Side); err == nil {
 		n, err = set.Count(ctx, rows)
 	}
 	return "(SELECT * FROM " + others + " UNION ALL SELECT * FROM " + rows + ")", n, err
