@@ -62,7 +62,7 @@ func (m *maker) protectReplay(c *Change, r lang.Resource) {
 		return
 	}
 	for _, s := range m.readSources(c.Addr) {
-		loss := m.in.Facts.Lost[s]
+		loss := m.lostTo(c, s)
 		if loss.Files == 0 {
 			continue
 		}

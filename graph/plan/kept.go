@@ -5,20 +5,36 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/streamform/streamform/graph/plan/columns"
 	"github.com/streamform/streamform/graph/plan/holding"
 	"github.com/streamform/streamform/lang/addr"
 )
 
-// kept is what can be read of a source without its files: nothing where its rows begin anew, or where this plan gives some of them up.
+// kept is what can be read of a source without its files: nothing where its rows begin anew, where this plan gives some of them up, or where
+// it gives the source columns that they may not have.
 func (m *maker) kept(source addr.Resource) holding.Kept {
 	if m.in.Facts == nil || m.replays(source) {
 		return holding.Kept{}
 	}
 	k := m.in.Facts.Kept[source]
 	if c := m.changes[source]; c != nil {
+		if c.Prior != nil && c.Desired != nil && c.Prior.Relation != nil && c.Desired.Relation != nil &&
+			columns.Further(c.Prior.Relation.Columns, c.Desired.Relation.Columns) {
+			return holding.Kept{}
+		}
 		return k.After(holding.Of(c.Before), holding.Of(c.After))
 	}
 	return k
+}
+
+// lostTo is what a change that reads a source from its start would miss: files that are gone, also those whose rows are held, where it cannot
+// be computed from these.
+func (m *maker) lostTo(c *Change, source addr.Resource) Loss {
+	loss, k := m.in.Facts.Lost[source], m.in.Facts.Kept[source]
+	if k.Lost == 0 || c.Addr != source && m.kept(source).Files > 0 {
+		return loss
+	}
+	return Loss{Files: loss.Files + k.Lost, Examples: append(slices.Clone(loss.Examples), k.Gone)}
 }
 
 // fromHeld reports whether all that a change reads of sources is held.

@@ -109,7 +109,8 @@ func facts(f host.Facts) *plan.Facts {
 		read[a], replayed[a] = held, plan.Extent(s.Replayed)
 		out.Sources[a] = held.Plus(plan.Extent{Files: s.BacklogFiles, Bytes: s.BacklogBytes})
 		if k := s.Kept; k.Files > 0 {
-			out.Kept[a] = holding.Kept{Files: k.Files, Bytes: k.Bytes, Rows: k.Rows, Stored: k.Stored, Epoch: k.Epoch, Age: time.Since(k.Since), Beside: s.Files - k.Files}
+			out.Kept[a] = holding.Kept{Files: k.Files, Bytes: k.Bytes, Rows: k.Rows, Stored: k.Stored, Epoch: k.Epoch, Age: time.Since(k.Since), Beside: s.Files - k.Files,
+				Lost: k.Lost.Missing + k.Lost.Changed, Gone: k.Lost.Example}
 		}
 		if n := s.Lost.Missing + s.Lost.Changed; n > 0 {
 			out.Lost[a] = plan.Loss{Files: n, Examples: []string{s.Lost.Example}}

@@ -18,6 +18,13 @@ func Gain(before, after batch.Schema) bool {
 	})
 }
 
+// Further reports that a relation has a column that it did not have, or one of another type: rows with the columns of before may not do.
+func Further(before, after batch.Schema) bool {
+	return slices.ContainsFunc(after, func(c batch.Column) bool {
+		return !slices.ContainsFunc(before, func(b batch.Column) bool { return strings.EqualFold(b.Name, c.Name) && b.Type == c.Type })
+	})
+}
+
 // Widens reports whether every value of one type is a value of the other.
 func Widens(from, to string) bool {
 	for _, chain := range [][]string{

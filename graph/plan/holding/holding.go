@@ -18,6 +18,8 @@ type Kept struct {
 	Epoch  int64         // the first one whose rows are held
 	Age    time.Duration // of its commit
 	Beside int64         // files that were read, and whose rows are not held
+	Lost   int64         // of Files: gone or changed since
+	Gone   string        // path of one that is lost
 }
 
 // Whole reports whether all that was read is held.

@@ -85,6 +85,7 @@ type Kept struct {
 	Stored int64     // bytes that the rows take where they are held
 	Epoch  int64     // the first one whose rows are held; 0: none are
 	Since  time.Time // its commit
+	Lost   Lost      // of the files whose rows are held: what cannot be read again, should these rows not do
 }
 
 // Part is a part of what a source has given.
@@ -240,7 +241,7 @@ func (l look) source(ctx context.Context, of *catalog.Record) (f SourceFact, err
 	err = job.Records(l.view, g.ID, func(r job.Record) error {
 		if held.Has(r.Ordinal) {
 			f.Kept.Part = f.Kept.with(r)
-			return nil
+			return f.Kept.Lost.add(ctx, s, r)
 		}
 		if r.Ordinal <= b.Done[g.ID] {
 			f.Replayed = f.Replayed.with(r)
