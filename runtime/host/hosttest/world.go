@@ -145,7 +145,9 @@ func (w *World) sourceRelation(a addr.Resource, value json.RawMessage) *host.Rel
 	r := &host.Relation{Columns: scan.Columns(sample.Scan), AppendOnly: true, Identity: a.String(), ID: a.String(),
 		Sides: map[string]batch.Schema{"malformed": query.SideColumns("malformed"), "rescued": query.SideColumns("rescued")}}
 	w.know(query.Relation{Name: a.Relation(), Columns: r.Columns, AppendOnly: true, Identity: r.Identity})
-	w.know(query.Relation{Name: a.Relation() + ".malformed", Columns: r.Sides["malformed"], AppendOnly: true, Identity: r.Identity + ".malformed"})
+	for name, columns := range r.Sides {
+		w.know(query.Relation{Name: a.Relation() + "." + name, Columns: columns, AppendOnly: true, Identity: r.Identity + "." + name})
+	}
 	return r
 }
 
