@@ -228,7 +228,7 @@ func Read(s *store.Store, v *store.View) (*Catalog, error) {
 }
 
 // keyedForm counts the forms that operators' keyed data has had. What was written in another one cannot be read.
-const keyedForm = "5"
+const keyedForm = "6"
 
 // FormError tells that keyed data is there in a form that this version does not read. Nothing was changed.
 type FormError struct {
