@@ -25,6 +25,13 @@ func firstOfMoving() []view {
 		{"v6", `SELECT DISTINCT ON (n) n, s, m FROM ` + n + ` ORDER BY n, s DESC NULLS LAST, m`},
 		{"v7", `SELECT id, x FROM (SELECT a.id, b.s AS x, a.seq FROM t a LEFT JOIN ` + n + ` b ON a.id = b.id AND a.op = b.op) QUALIFY row_number() OVER (PARTITION BY x ORDER BY seq) <= 2`},
 		{"v8", `SELECT op, n FROM (SELECT op, n FROM ` + n + `) QUALIFY row_number() OVER (PARTITION BY op ORDER BY n DESC) <= 2`},
+		// of a row that moved in no column that is read, nothing is touched
+		{"v9", `SELECT id, lo FROM (SELECT id, op, min(c) AS lo, count(*) AS n FROM t GROUP BY id, op) QUALIFY rank() OVER (PARTITION BY op ORDER BY lo DESC) <= 2`},
+		{"n", `SELECT id, op, count(*) AS n, min(c) AS lo FROM t GROUP BY id, op`},
+		{"v10", `SELECT id, lo FROM n QUALIFY rank() OVER (PARTITION BY id ORDER BY lo) = 1`},
+		{"v11", `SELECT op, lo FROM n QUALIFY dense_rank() OVER (PARTITION BY op ORDER BY lo NULLS FIRST) <= 2`},
+		{"v12", `SELECT op, lo FROM (SELECT op, lo FROM n UNION ALL SELECT op, lo FROM n WHERE n > 3) QUALIFY row_number() OVER (PARTITION BY op ORDER BY lo) <= 3`},
+		{"v13", `SELECT DISTINCT ON (id) id, lo FROM n ORDER BY id, lo`},
 	}
 }
 

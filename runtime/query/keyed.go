@@ -152,11 +152,15 @@ func (r *keyedRun) delta(ctx context.Context, i int, inputs map[string]*change) 
 	if len(d.removed) == 0 {
 		d.minus = ""
 	}
-	// Rows that cancel out stay in both tables, where what they are joined with cancels out as well.
-	if memory.Cancel(d.added, d.removed); len(d.added) == 0 && len(d.removed) == 0 {
+	// Rows that cancel out stay in both tables, where what they are joined with cancels out as well. First rows are looked for in the added ones alone.
+	some := memory.Cancel(d.added, d.removed)
+	if len(d.added) == 0 && len(d.removed) == 0 {
 		return nil, nil
 	}
-	return d, nil
+	if some && r.k.First != nil {
+		err = r.netRows(ctx, d)
+	}
+	return d, err
 }
 
 // sideRows makes a table of keys and rows, and encodes it.

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// Cancel forgets rows that are both taken back and added: changes of columns an operator does not read. Both are rows by key.
-func Cancel(added, removed map[string][][]byte) {
+// Cancel forgets rows that are both taken back and added: changes of columns an operator does not read. Both are rows by key. It reports whether
+// there were any.
+func Cancel(added, removed map[string][][]byte) (some bool) {
 	for key, gone := range removed {
 		count := make(map[string]int, len(gone))
 		for _, row := range gone {
@@ -24,9 +25,11 @@ func Cancel(added, removed map[string][][]byte) {
 				left = append(left, row)
 			}
 		}
+		some = some || len(left) < len(gone)
 		setRows(added, key, stay)
 		setRows(removed, key, left)
 	}
+	return some
 }
 
 func setRows(m map[string][][]byte, key string, rows [][]byte) {
