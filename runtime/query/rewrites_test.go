@@ -38,6 +38,7 @@ func TestRewrites(t *testing.T) {
 		"arms of a full join":                     "SELECT a.v, b.v AS w FROM t a FULL JOIN t b ON (a.v = b.v AND a.k = 'a') OR (a.v = b.v AND b.k = 'b')",
 		"arms of a membership":                    "SELECT a.v FROM t a WHERE EXISTS (FROM t b WHERE (a.v = b.v AND b.k = 'a' AND a.k <> 'a') OR (a.v = b.v AND b.k = 'b' AND a.k <> 'b'))",
 		"arms that may fail":                      "SELECT a.v, b.k FROM t a JOIN t b ON (a.v = b.v AND a.v = 3 AND CAST(a.v AS UTINYINT) > 1) OR (a.v = b.v AND a.v = 4 AND CAST(b.v AS UTINYINT) > 1)",
+		"arms whose key may fail":                 "SELECT a.v, b.k FROM t a, t b WHERE (a.v = b.v AND regexp_matches(b.k, '^[0-9]+$') AND CAST(b.k AS INTEGER) < a.v AND CAST(b.k AS INTEGER) = a.v AND a.k = 'a') OR (a.v = b.v AND regexp_matches(b.k, '^[0-9]+$') AND CAST(b.k AS INTEGER) = a.v AND a.k = 'b')",
 		"a filter on a long expression": "SELECT k, m FROM (SELECT k, CASE WHEN v > 40 THEN 'very large indeed' WHEN v > 20 THEN 'rather large' WHEN v > 0 THEN 'not so large at all' " +
 			"WHEN v > -20 THEN 'small' WHEN v > -40 THEN 'rather small' ELSE 'very small indeed' END AS m, count(*) AS n FROM t GROUP BY ALL) WHERE m LIKE '%small%'",
 	} {
@@ -82,6 +83,22 @@ func TestArmsShareAKey(t *testing.T) {
 				require.Contains(t, join.Inputs[side].SQL, filter, sql)
 			}
 		}
+	}
+}
+
+// TestWindowsOfTwoOrders: rows that are the same have stable numbers by one order; by two, one of them may be first here and second there.
+func TestWindowsOfTwoOrders(t *testing.T) {
+	c := newCompiler(t)
+	for list, unstable := range map[string]bool{
+		"row_number() OVER (PARTITION BY k ORDER BY v) AS a, lag(v) OVER (PARTITION BY k ORDER BY v) AS b":                       false,
+		"row_number() OVER (PARTITION BY k ORDER BY v) AS a, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS b":            true,
+		"rank() OVER (PARTITION BY k ORDER BY v) AS a, row_number() OVER (PARTITION BY k ORDER BY v DESC) AS b":                  false,
+		"ntile(2) OVER (PARTITION BY k ORDER BY v) AS a, row_number() OVER (PARTITION BY k ORDER BY k DESC, v NULLS FIRST) AS b": true,
+	} {
+		p, err := c.Compile(t.Context(), query.Query{SQL: "SELECT *, " + list + " FROM (SELECT k, v FROM t)", Relations: known()})
+		require.NoError(t, err)
+		require.Empty(t, p.FullRefresh, list)
+		require.Equal(t, unstable, p.Steps[0].(compile.Keyed).Unstable, list)
 	}
 }
 

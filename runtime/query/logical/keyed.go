@@ -194,7 +194,7 @@ func (s *splitter) window(child *bound.Op, exprs []*bound.Expr) (*bound.Op, int,
 		list = append(list, text)
 		names = append(names, functionName(text))
 	}
-	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Unstable: !partial.AllStable(exprs, partial.StableOver(in.Columns)), Detail: strings.Join(names, ", "),
+	k := &Keyed{Inputs: []KeyedInput{in}, Columns: in.Columns + len(exprs), Kind: "window", Unstable: !partial.StableOver(exprs, in.Columns), Detail: strings.Join(names, ", "),
 		Body: "SELECT *, " + aliased(list, in.Columns) + " FROM " + Leaf(InputLeaf(0)),
 		Tree: &bound.Op{Type: "LOGICAL_WINDOW", Children: []*bound.Op{leaf(0, in.Columns)}, Expressions: exprs}}
 	op, retracts, err := s.addKeyed(k)

@@ -1,6 +1,7 @@
 package partial
 
 import (
+	"reflect"
 	"strings"
 
 	"github.com/streamform/streamform/runtime/query/bound"
@@ -50,27 +51,40 @@ func StableWindow(e *bound.Expr) bool {
 	return false
 }
 
-// StableOver is StableWindow over so many columns. Where all of them are in the partition or the order, rows that tie are the same, and it is no
-// matter which of them comes first: each place has its result.
-func StableOver(columns int) func(e *bound.Expr) bool {
-	return func(e *bound.Expr) bool {
+// StableOver reports that window functions with the same partitions are stable together, over so many columns. Where all columns are in the partition or the
+// order, rows that tie are the same, and it is no matter which of them comes first: each place has its result. Two orders might put two such rows
+// one way and the other, so that only functions of one order have that.
+func StableOver(es []*bound.Expr, columns int) bool {
+	var first *bound.Expr
+	for _, e := range es {
 		if StableWindow(e) {
-			return true
+			continue
 		}
-		by, told := append([]*bound.Expr{}, e.Partitions...), map[int]bool{}
-		for _, o := range e.Orders {
-			by = append(by, o.Expression)
+		if first == nil {
+			first = e
 		}
-		for _, b := range by {
-			if typ, err := b.Return.SQL(); err != nil || bound.Alike(typ) {
-				return false
-			}
-			if b.Class == "BOUND_REF" {
-				told[b.Index] = true
-			}
+		if !tellsAll(e, columns) || !reflect.DeepEqual(e.Orders, first.Orders) {
+			return false
 		}
-		return len(told) == columns && (e.Type != "WINDOW_AGGREGATE" || Stable(e))
 	}
+	return true
+}
+
+// tellsAll reports that each place in a window function's order has its result, since all columns are in its partition or order.
+func tellsAll(e *bound.Expr, columns int) bool {
+	by, told := append([]*bound.Expr{}, e.Partitions...), map[int]bool{}
+	for _, o := range e.Orders {
+		by = append(by, o.Expression)
+	}
+	for _, b := range by {
+		if typ, err := b.Return.SQL(); err != nil || bound.Alike(typ) {
+			return false
+		}
+		if b.Class == "BOUND_REF" {
+			told[b.Index] = true
+		}
+	}
+	return len(told) == columns && (e.Type != "WINDOW_AGGREGATE" || Stable(e))
 }
 
 // AllStable reports that all of them are.

@@ -84,15 +84,15 @@ func (f *factoring) join(op *bound.Op) *bound.Op {
 	for i := range names {
 		names[i] = fmt.Sprintf("c%d", i)
 	}
-	var all []*bound.Expr
+	var all, direct []*bound.Expr
 	split := false
 	for _, e := range []*bound.Expr{op.Condition, op.Predicate} {
 		if e == nil {
 			continue
 		}
-		these := factors(names, e)
-		split = split || len(these) > len(parts(e, "CONJUNCTION_AND"))
-		all = append(all, these...)
+		these, own := factors(names, e), parts(e, "CONJUNCTION_AND")
+		split = split || len(these) > len(own)
+		all, direct = append(all, these...), append(direct, own...)
 	}
 	if op.JoinType != "INNER" {
 		if !split {
@@ -107,7 +107,7 @@ func (f *factoring) join(op *bound.Op) *bound.Op {
 	var above []*bound.Expr
 	for _, c := range all {
 		side := sideOf(c, left)
-		if key, ok := equality(c, left); ok {
+		if key, ok := equality(c, left); ok && (slices.Contains(direct, c) || unguarded(key, all, left)) {
 			out.Conditions = append(out.Conditions, key)
 		} else if side >= 0 && harmless(c) {
 			below[side], split = append(below[side], c.Shifted(side*left)), true
@@ -145,6 +145,33 @@ func equality(e *bound.Expr, left int) (bound.Condition, bool) {
 		l, r = r, l
 	}
 	return bound.Condition{Left: l, Right: r.Shifted(left), Comparison: e.Type}, sideOf(l, left) == 0 && sideOf(r, left) == 1
+}
+
+// unguarded reports that a key cannot fail, or that no condition may be there to keep rows away for which it would: a join computes its keys of all rows.
+func unguarded(key bound.Condition, all []*bound.Expr, left int) bool {
+	for side, e := range []*bound.Expr{key.Left, key.Right} {
+		about := func(c *bound.Expr) bool {
+			_, isKey := equality(c, left)
+			return !isKey && !harmless(c) && slices.ContainsFunc(c.Refs(), func(i int) bool { return (i >= left) == (side == 1) })
+		}
+		if !calm(e) && slices.ContainsFunc(all, about) {
+			return false
+		}
+	}
+	return true
+}
+
+// calm reports that an expression is computed of every row without a failure: columns as they are, in a wider type, and as they are collated.
+func calm(e *bound.Expr) bool {
+	if e.Class == "BOUND_CAST" {
+		sizes := []string{"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "DOUBLE"}
+		from := slices.Index(sizes, e.Child.ResultType().ID)
+		return calm(e.Child) && (e.TryCast || e.Return.ID == "VARCHAR" || from >= 0 && from < slices.Index(sizes, e.Return.ID))
+	}
+	if e.Class == "BOUND_FUNCTION" {
+		return slices.Contains([]string{"lower", "upper", "strip_accents", "nfc_normalize"}, e.Name) && !slices.ContainsFunc(e.Children, func(c *bound.Expr) bool { return !calm(c) })
+	}
+	return e.Class == "BOUND_REF" || e.Class == "BOUND_CONSTANT"
 }
 
 // parts are the conditions that AND, or OR, joins in e.
