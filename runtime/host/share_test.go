@@ -54,7 +54,7 @@ func commonViews() map[string]struct {
 		"an aggregate, and other results of its partials": {perCustomer, "SELECT customer, avg(v) AS a, 7 AS seven FROM purchases GROUP BY customer HAVING count(*) > 1", 1, 1},
 		"an aggregate":       {perCustomer, "SELECT customer, total * 2 AS twice, n FROM (" + perCustomer + ") WHERE n > 1", 1, 1},
 		"one over nothing":   {"SELECT count(*) AS n FROM purchases", "SELECT n + 1 AS more FROM (SELECT count(*) AS n FROM purchases)", 1, 1},
-		"ranks":              {"SELECT customer, v, row_number() OVER (PARTITION BY customer ORDER BY v) AS r FROM purchases", "SELECT * FROM (SELECT customer, v, row_number() OVER (PARTITION BY customer ORDER BY v) AS r FROM purchases) WHERE v > 1", 1, 1},
+		"ranks":              {"SELECT customer, v, row_number() OVER (PARTITION BY customer ORDER BY v) AS r FROM purchases", "SELECT * FROM (SELECT customer, v, row_number() OVER (PARTITION BY customer ORDER BY v) AS r FROM purchases) WHERE v > 1", 2, 1},
 		"the last of each":   {"SELECT customer, v FROM purchases QUALIFY row_number() OVER (PARTITION BY customer ORDER BY v DESC) = 1", "SELECT v, customer AS name FROM (SELECT customer, v FROM purchases QUALIFY row_number() OVER (PARTITION BY customer ORDER BY v DESC) = 1)", 1, 1},
 		"a join":             {"SELECT a.customer, a.v, b.v AS w FROM purchases a JOIN purchases b ON a.customer = b.customer AND a.v < b.v", "SELECT customer, count(*) AS n FROM (SELECT a.customer, a.v, b.v AS w FROM purchases a JOIN purchases b ON a.customer = b.customer AND a.v < b.v) GROUP BY customer", 2, 1},
 		"below what is new":  {perCustomer, "SELECT n, count(*) AS customers FROM (" + perCustomer + ") GROUP BY n", 2, 1},
