@@ -204,7 +204,7 @@ func (j *Job) choose(ctx context.Context, s span) (intake, error) {
 			}
 		}
 		if take {
-			if left.full() {
+			if left.full() || len(in.held) > 0 { // within an epoch, what is held comes after what is read of files
 				in.more = true
 				return in, nil
 			}

@@ -2,6 +2,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/streamform/streamform/runtime/job/kept"
@@ -25,6 +26,15 @@ func (r *reader) heldFrom(v *store.View, from, to int64) (kept.Part, bool, error
 	return p, ok && p.To <= to && p.Serves(scan.Columns(r.Scan)), err
 }
 
+// Holding are the parts that a replay of the files after an ordinal, up to another, reads in place of files.
+func (s Source) Holding(v *store.View, from, to int64) (kept.Parts, error) {
+	if s.Keeps.Table == 0 {
+		return nil, nil
+	}
+	all, err := kept.Serving(v, s.ID, scan.Columns(s.Scan))
+	return slices.DeleteFunc(all, func(p kept.Part) bool { return p.From < from || p.To > to }), err
+}
+
 // heldRows are the parts that an epoch reads, as the engine reads them.
 func (in intake) heldRows(v *store.View) (rows []query.HeldRows) {
 	for _, p := range in.held {
@@ -43,7 +53,7 @@ func HeldRows(v *store.View, table uint64, p kept.Part) query.HeldRows {
 func (in intake) keeps() bool { return !in.replay && in.reader.Keeps.Table != 0 }
 
 // keep adds what an epoch admitted of a source to what is held, and drops what is older than it is to be held for: not while something is
-// built, which may need it.
+// built or rewound, which may need it.
 func (j *Job) keep(b *store.Batch, o *outcome, in intake, got query.InputResult) error {
 	if !in.keeps() {
 		return nil
@@ -64,8 +74,14 @@ func (j *Job) keep(b *store.Batch, o *outcome, in intake, got query.InputResult)
 	}
 	view := j.Store.View()
 	defer view.Close()
-	_, building, err := view.Meta("build/" + j.ID)
-	if err == nil && !building {
+	_, needed, err := view.Meta("build/" + j.ID)
+	if err == nil && !needed {
+		err = view.MetaPrefix("rew/", func(string, []byte) error {
+			needed = true
+			return nil
+		})
+	}
+	if err == nil && !needed {
 		_, err = kept.Expire(view, b, in.reader.ID, in.reader.Keeps.Table, now.Add(-in.reader.Keeps.For))
 	}
 	if err != nil {

@@ -124,12 +124,16 @@ func (w *work) beginning(to string) (func(job.Record) bool, error) {
 
 func moment(to string) (time.Time, error) { return time.Parse(time.RFC3339, to) }
 
-// retained refuses a rewind over files that cannot be read as they were.
+// retained refuses a rewind over files that cannot be read as they were, and whose rows are not held.
 func (w *work) retained(ctx context.Context, v *store.View, rec record) error {
 	for _, s := range w.sources {
 		lost, last := 0, job.Record{}
-		err := job.Records(v, s.ID, func(r job.Record) error {
-			if r.Ordinal <= rec.Done[s.ID] || r.Ordinal > rec.Ends[s.ID] || !given(r) {
+		held, err := s.Holding(v, rec.Done[s.ID], rec.Ends[s.ID])
+		if err != nil {
+			return fmt.Errorf("looking at what %s holds: %w", s.Addr, err)
+		}
+		err = job.Records(v, s.ID, func(r job.Record) error {
+			if r.Ordinal <= rec.Done[s.ID] || r.Ordinal > rec.Ends[s.ID] || !given(r) || held.Has(r.Ordinal) {
 				return nil
 			}
 			found := error(connector.ErrChanged)

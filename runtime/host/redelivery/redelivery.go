@@ -264,8 +264,8 @@ func (w *work) deliver(ctx context.Context, rec record, done *Rewind) error {
 	}
 	replay := job.Replay{Relations: w.relations, Sinks: w.sinks, Begun: true, Done: maps.Clone(rec.Done), Ends: rec.Ends, Save: save}
 	replay.Report = func(p job.ReplayProgress) {
-		done.Files += p.Files
-		done.Rows += p.Rows
+		done.Files += p.Files + p.HeldFiles
+		done.Rows += p.Rows + p.HeldRows
 	}
 	if replay.Former, err = Stretches(ctx, w.Open, w.Network, w.relations, func(addr.Resource) bool { return false }); err != nil {
 		return err
