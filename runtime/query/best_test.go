@@ -9,6 +9,7 @@ import (
 	"github.com/streamform/streamform/runtime/query/querytest"
 	"github.com/stretchr/testify/require"
 
+	"github.com/streamform/streamform/runtime/batch"
 	"github.com/streamform/streamform/runtime/query"
 )
 
@@ -55,6 +56,32 @@ func TestFirstRowsOfMoving(t *testing.T) {
 	}
 	for range 3 {
 		require.Nil(t, l.replay(h, firstOfMoving()))
+		l.restart(2) // and as large epochs
+	}
+}
+
+// TestFirstRowsOfZeros: first rows that lose the sign of a zero where they are sorted are found when they are taken back, and others follow them.
+func TestFirstRowsOfZeros(t *testing.T) {
+	l := newLab(t)
+	h := history{columns: batch.Schema{{Name: "id", Type: "BIGINT"}, {Name: "c", Type: "INTEGER"}, {Name: "x", Type: "DOUBLE"}}}
+	random := rand.New(rand.NewPCG(0, 4))
+	for i, n := range []int{25, 1, 9, 2, 40, 3, 12, 1, 30, 2, 2} {
+		var rows []string
+		for range n {
+			pick := func(s ...string) string { return s[random.IntN(len(s))] }
+			rows = append(rows, fmt.Sprintf(`{"id":%d,"c":%d,"x":%s}`, random.IntN(9), random.IntN(3), pick("null", "-0.0", "-0.0", "0.0", "-1.5", `"NaN"`)))
+		}
+		h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}, Restart: i%3 == 1})
+	}
+	n := "(SELECT id, c, count(*) AS n, max(x) AS x FROM t GROUP BY id, c)"
+	views := []view{
+		{"v0", "SELECT id, n, x FROM " + n + " QUALIFY dense_rank() OVER (PARTITION BY x ORDER BY n DESC, id) <= 2"},
+		{"v1", "SELECT id, n, x FROM " + n + " QUALIFY rank() OVER (PARTITION BY c ORDER BY x, n, id) <= 3"},
+		{"v2", "SELECT DISTINCT ON (x) x, n, id, c FROM " + n + " ORDER BY x, n DESC, id, c"},
+		{"v3", "SELECT id, c, n, x FROM " + n + " ORDER BY x, n, id, c LIMIT 4"},
+	}
+	for range 3 {
+		require.Nil(t, l.replay(h, views))
 		l.restart(2) // and as large epochs
 	}
 }

@@ -77,7 +77,13 @@ func (r *Rows) kept() string {
 		}
 	}
 	gone := fmt.Sprintf("(SELECT %s FROM %s m SEMI JOIN %s w ON %s)", r.list(), r.Minus, r.Was, on)
-	return table.Without(was, gone, r.names(), r.Keyed.InputTypes[0])
+	names, types := r.names(), r.Keyed.InputTypes[0]
+	rest := table.Without(was, gone, names, types)
+	if table.Told(names, types) == "" {
+		return rest
+	}
+	// A row that was shown may have lost the sign of a zero on its way through a sort: what is left of those taken back goes with what is equal to it.
+	return table.WithoutEqual(rest, table.Without(gone, was, names, types), names)
 }
 
 // lacking is SQL for the keys whose candidates may not suffice.

@@ -72,6 +72,18 @@ func Without(held, gone string, names, types []string) string {
 	return fmt.Sprintf("(SELECT %[1]s FROM (SELECT %[1]s, unnest(range(sf$n)) AS sf$r FROM (%[2]s)))", list, net)
 }
 
+// WithoutEqual is Without for rows that are taken back by any that SQL takes as equal.
+func WithoutEqual(held, gone string, names []string) string {
+	on := make([]string, len(names))
+	for i, n := range names {
+		on[i] = fmt.Sprintf("h.%[1]s IS NOT DISTINCT FROM g.%[1]s", n)
+	}
+	list, match := strings.Join(names, ", "), strings.Join(on, " AND ")
+	net := fmt.Sprintf("SELECT %[1]s, CAST(sum(sf$w) AS BIGINT) AS sf$n FROM (SELECT %[1]s, 1 AS sf$w FROM (FROM %[2]s h SEMI JOIN %[3]s g ON %[4]s) UNION ALL SELECT %[1]s, -1 FROM %[3]s) GROUP BY ALL HAVING sum(sf$w) > 0",
+		list, held, gone, match)
+	return fmt.Sprintf("(FROM (FROM %[2]s h ANTI JOIN %[3]s g ON %[4]s) UNION ALL SELECT %[1]s FROM (SELECT %[1]s, unnest(range(sf$n)) AS sf$r FROM (%[5]s)))", list, held, gone, match, net)
+}
+
 // Told are further columns sf$s0, … for a select list, each behind a comma, that tell rows apart which SQL takes as equal.
 func Told(names, types []string) string {
 	var out strings.Builder
