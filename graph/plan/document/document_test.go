@@ -30,6 +30,8 @@ func full() *plan.Plan {
 	source := addr.Resource{Block: addr.Source, Type: "files", Name: "s"}
 	sink := addr.Resource{Block: addr.Sink, Type: "delta", Name: "k"}
 	old, text := view("old"), json.RawMessage(`{"sql":"SELECT 1"}`)
+	one, two := view("w"), view("many")
+	one.Key, two.Key = addr.NumberKey(0), addr.TextKey("eu")
 	prior := &state.Resource{Addr: view("v"), Attributes: text, Dependencies: []addr.Resource{source}}
 	extent := plan.Extent{Files: 2, Bytes: 30, Rows: 4}
 	return &plan.Plan{
@@ -37,7 +39,7 @@ func full() *plan.Plan {
 		Variables: map[string]string{"x": "digest", "secret": "digest"}, Values: map[string]json.RawMessage{"x": json.RawMessage("3")},
 		Drift: []plan.Drift{
 			{Addr: sink, Kind: "foreign_rows", Detail: "Another writer changed rows.", Advice: "Write it anew.", Proposal: "columns = {}", Before: text, After: text},
-			{Addr: view("w"), Kind: plan.DriftMissing, Detail: "It is gone.", Before: text},
+			{Addr: one, Kind: plan.DriftMissing, Detail: "It is gone.", Before: text},
 		},
 		Checks: []plan.CheckResult{{Name: "good"}, {Name: "bad", Problems: []string{"It is bad."}}},
 		Outputs: []plan.OutputChange{
@@ -48,6 +50,7 @@ func full() *plan.Plan {
 			{Addr: sink, Action: plan.Replace, Class: plan.RebuildFromState, Before: text, After: text, Requested: true, Prior: &state.Resource{Addr: sink}, Desired: &state.Resource{Addr: sink},
 				Shares: &plan.Sharing{With: []addr.Resource{view("w")}, Operators: 1, Of: 2, Reads: []string{"s"}}, Receives: []addr.Resource{view("v")}},
 			{Addr: view("gone"), Action: plan.Delete, Class: plan.InPlace, Before: text, Because: "because view.gone is not in configuration", Prior: &state.Resource{Addr: view("gone")}},
+			{Addr: two, Action: plan.NoOp, Class: plan.Noop, Before: text, After: text, Prior: &state.Resource{Addr: two, Attributes: text}, Desired: &state.Resource{Addr: two, Attributes: text}},
 			{Addr: view("v"), PreviousAddr: &old, Action: plan.Update, Class: plan.ReplayFromSource, Reason: "it means something else", Before: text, After: json.RawMessage(`{"sql":"SELECT 2"}`),
 				Prior: prior, Desired: prior,
 				Evolution:  &plan.Evolution{Operators: []plan.Fate{{Name: "aggregate 1", Kind: "aggregate", Detail: "by k", Fate: plan.Replayed, Reason: "the filter below it has changed"}}},
@@ -80,7 +83,7 @@ func TestStable(t *testing.T) {
 	require.Equal(t, tfjson.CheckStatusFail, got.Checks[1].Status)
 	require.Equal(t, "It is bad.", got.Checks[1].Instances[0].Problems[0].Message)
 	require.False(t, *got.Complete)
-	require.Equal(t, "view.old", got.ResourceChanges[2].PreviousAddress)
+	require.Equal(t, "view.old", got.ResourceChanges[3].PreviousAddress)
 }
 
 // TestReferenceIsComplete compares the fields that the reference describes with those there are.
