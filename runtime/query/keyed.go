@@ -211,30 +211,30 @@ type holding struct {
 }
 
 func (r *keyedRun) heldRows(ctx context.Context, h holding) (string, map[string]*memory.Shelf, error) {
-	l, err := r.Loader(compile.Numbered("c", len(h.types)), h.types)
-	if err != nil {
-		return "", nil, err
-	}
-	defer l.Release()
-	put := func(row []byte) error { return l.Append(ctx, row) }
 	var shelves map[string]*memory.Shelf
-	if h.many {
-		err = h.rows.Each(h.keys, put)
-	} else {
-		if shelves, err = h.rows.LoadKeys(h.keys); err == nil {
-			err = h.keys.Each(func(key []byte) error {
-				if s := shelves[string(key)]; s != nil {
-					return s.Rows(put)
-				}
-				return nil
-			})
+	held, err := r.Filled(ctx, compile.Numbered("c", len(h.types)), h.types, func(puts func(parts ...[]byte) error) (err error) {
+		put := func(row []byte) error { return puts(row) }
+		if h.many {
+			return h.rows.Each(h.keys, put)
 		}
-	}
-	if err != nil {
-		return "", nil, err
-	}
-	held, err := l.Table(ctx)
+		if shelves, err = h.rows.LoadKeys(h.keys); err != nil {
+			return err
+		}
+		return h.keys.Each(func(key []byte) error {
+			if s := shelves[string(key)]; s != nil {
+				return s.Rows(put)
+			}
+			return nil
+		})
+	})
 	return held, shelves, err
+}
+
+// loaded makes a table of rows of input i, which fill puts.
+func (r *keyedRun) loaded(ctx context.Context, i int, fill func(put func(row []byte) error) error) (string, error) {
+	return r.Filled(ctx, compile.Numbered("c", len(r.k.InputTypes[i])), r.k.InputTypes[i], func(put func(parts ...[]byte) error) error {
+		return fill(func(row []byte) error { return put(row) })
+	})
 }
 
 // rememberInput writes an input's new rows.

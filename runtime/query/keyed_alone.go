@@ -4,7 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/sides"
 )
 
@@ -22,15 +21,7 @@ func (r *keyedRun) met(ctx context.Context, relation string, w sides.Waiting) er
 	}
 	r.k.Keyed, r.before = w.Strict, w.Strict.Lone
 	for i, in := range r.k.Inputs {
-		l, err := r.Loader(compile.Numbered("c", len(r.k.InputTypes[i])), r.k.InputTypes[i])
-		if err != nil {
-			return err
-		}
-		defer l.Release()
-		if err := r.shelves(i).All(func(row []byte) error { return l.Append(ctx, row) }); err != nil {
-			return err
-		}
-		held, err := l.Table(ctx)
+		held, err := r.loaded(ctx, i, r.shelves(i).All)
 		if err != nil {
 			return err
 		}

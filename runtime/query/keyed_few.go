@@ -2,10 +2,7 @@ package query
 
 import (
 	"context"
-	"maps"
-	"slices"
 
-	"github.com/streamform/streamform/runtime/query/compile"
 	"github.com/streamform/streamform/runtime/query/firsts"
 	"github.com/streamform/streamform/runtime/query/memory"
 )
@@ -41,33 +38,11 @@ func (r *keyedRun) few(ctx context.Context, relation string, c *change, keys mem
 
 // netRows makes the tables of a change anew, without the rows that cancel out: their keys may be untouched, and nothing is read of such a key.
 func (r *keyedRun) netRows(ctx context.Context, d *keyedDelta) (err error) {
-	if d.plus, err = r.tableOf(ctx, d.added); err != nil {
+	if d.plus, err = r.loaded(ctx, 0, func(put func(row []byte) error) error { return memory.EachRow(d.added, put) }); err != nil {
 		return err
 	}
 	if d.minus = ""; len(d.removed) > 0 {
-		d.minus, err = r.tableOf(ctx, d.removed)
+		d.minus, err = r.loaded(ctx, 0, func(put func(row []byte) error) error { return memory.EachRow(d.removed, put) })
 	}
 	return err
-}
-
-// tableOf makes a table of rows of the first input, in the order of their keys.
-func (r *keyedRun) tableOf(ctx context.Context, rows map[string][][]byte) (string, error) {
-	types := r.k.InputTypes[0]
-	l, err := r.Loader(compile.Numbered("c", len(types)), types)
-	if err != nil {
-		return "", err
-	}
-	defer l.Release()
-	err = memory.KeysOf(slices.Collect(maps.Keys(rows))).Each(func(key []byte) error {
-		for _, row := range rows[string(key)] {
-			if err := l.Append(ctx, row); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return "", err
-	}
-	return l.Table(ctx)
 }

@@ -86,13 +86,10 @@ func (e *Engine) remembered(ctx context.Context, o compile.Stateful, mem Memory)
 		return groups.Held(ctx, e.Set, a, mem)
 	}
 	k := o.(compile.Keyed)
-	l, err := e.Loader(compile.Numbered("c", len(k.OutputTypes)), k.OutputTypes)
-	if err != nil {
-		return "", err
-	}
-	defer l.Release()
-	if err := (memory.Multimap{Mem: mem, Prefix: shownPrefix}).All(func(row []byte) error { return l.Append(ctx, row) }); err != nil {
-		return "", fmt.Errorf("reading keyed data: %w", err)
-	}
-	return l.Table(ctx)
+	return e.Filled(ctx, compile.Numbered("c", len(k.OutputTypes)), k.OutputTypes, func(put func(parts ...[]byte) error) error {
+		if err := (memory.Multimap{Mem: mem, Prefix: shownPrefix}).All(func(row []byte) error { return put(row) }); err != nil {
+			return fmt.Errorf("reading keyed data: %w", err)
+		}
+		return nil
+	})
 }

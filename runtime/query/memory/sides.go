@@ -32,6 +32,18 @@ func Cancel(added, removed map[string][][]byte) (some bool) {
 	return some
 }
 
+// EachRow visits rows by key, in the order of the keys.
+func EachRow(rows map[string][][]byte, fn func(row []byte) error) error {
+	return KeysOf(slices.Collect(maps.Keys(rows))).Each(func(key []byte) error {
+		for _, row := range rows[string(key)] {
+			if err := fn(row); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 func setRows(m map[string][][]byte, key string, rows [][]byte) {
 	if len(rows) == 0 {
 		delete(m, key)

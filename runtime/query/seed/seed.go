@@ -51,29 +51,17 @@ func (s Source) held(ctx context.Context, r evolve.Rows) (string, error) {
 	if r.Store != evolve.ByKey {
 		return s.Set.LoadCounted(ctx, names, r.Types, s.Memory)
 	}
-	return s.load(ctx, names, r.Types, func(l *table.Loader) error {
-		return memory.Multimap{Mem: s.Memory, Prefix: byte(r.Input)}.All(func(row []byte) error { return l.Append(ctx, row) })
+	return s.Set.Filled(ctx, names, r.Types, func(put func(parts ...[]byte) error) error {
+		return memory.Multimap{Mem: s.Memory, Prefix: byte(r.Input)}.All(func(row []byte) error { return put(row) })
 	})
-}
-
-func (s Source) load(ctx context.Context, names, types []string, fill func(*table.Loader) error) (string, error) {
-	l, err := s.Set.Loader(names, types)
-	if err != nil {
-		return "", err
-	}
-	defer l.Release()
-	if err := fill(l); err != nil {
-		return "", err
-	}
-	return l.Table(ctx)
 }
 
 // Partials is SQL for the groups g0, g1, … and partials p0, p1, … of a new aggregate, of which old ones follow.
 func (s Source) Partials(ctx context.Context, p evolve.Partials, a compile.Aggregate) (string, error) {
 	names := append(compile.Numbered("g", len(p.GroupTypes)), compile.Numbered("p", len(p.PartialTypes))...)
 	types := append(append([]string{}, p.GroupTypes...), p.PartialTypes...)
-	held, err := s.load(ctx, names, types, func(l *table.Loader) error {
-		return s.Memory.Scan(func(key, value []byte) error { return l.Append(ctx, key, value) })
+	held, err := s.Set.Filled(ctx, names, types, func(put func(parts ...[]byte) error) error {
+		return s.Memory.Scan(func(key, value []byte) error { return put(key, value) })
 	})
 	if err != nil {
 		return "", fmt.Errorf("reading the partials that %s held: %w", p.Operator, err)

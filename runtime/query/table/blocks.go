@@ -66,23 +66,20 @@ func (s *Set) RowBlocks(ctx context.Context, rows string, names, types []string)
 
 // LoadCounted makes a table, whose columns have the given names and types, of the rows that are kept by content, each as often as it is there.
 func (s *Set) LoadCounted(ctx context.Context, names, types []string, mem memory.Memory) (string, error) {
-	l, err := s.Loader(names, types)
-	if err != nil {
-		return "", err
-	}
-	defer l.Release()
-	err = mem.Scan(func(key, value []byte) error {
-		for range memory.Count(value) {
-			if err := l.Append(ctx, key); err != nil {
-				return err
+	return s.Filled(ctx, names, types, func(put func(parts ...[]byte) error) error {
+		err := mem.Scan(func(key, value []byte) error {
+			for range memory.Count(value) {
+				if err := put(key); err != nil {
+					return err
+				}
 			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("reading rows: %w", err)
 		}
 		return nil
 	})
-	if err != nil {
-		return "", fmt.Errorf("reading rows: %w", err)
-	}
-	return l.Table(ctx)
 }
 
 // LoadBlocks makes a table, whose columns have the given names and types, of the rows of all blocks that each visits.

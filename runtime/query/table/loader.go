@@ -54,6 +54,19 @@ func (s *Set) Loader(names, types []string) (*Loader, error) {
 	return l, nil
 }
 
+// Filled makes a table of the rows that fill puts, each given as the bytes of its columns in any number of parts.
+func (s *Set) Filled(ctx context.Context, names, types []string, fill func(put func(parts ...[]byte) error) error) (string, error) {
+	l, err := s.Loader(names, types)
+	if err != nil {
+		return "", err
+	}
+	defer l.Release()
+	if err := fill(func(parts ...[]byte) error { return l.Append(ctx, parts...) }); err != nil {
+		return "", err
+	}
+	return l.Table(ctx)
+}
+
 // Append adds a row, given as the bytes of its columns in any number of parts.
 func (l *Loader) Append(ctx context.Context, parts ...[]byte) error {
 	if err := l.decoder.Append(parts...); err != nil {
