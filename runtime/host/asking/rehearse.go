@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/streamform/streamform/lang/addr"
 	"github.com/streamform/streamform/runtime/batch"
@@ -60,10 +62,32 @@ func (k *Asker) Newest(ctx context.Context, a addr.Resource, value json.RawMessa
 	decoding, _ := from.Scan()
 	columns, err = engine.Infer(ctx, decoding, p.Files)
 	var unfit *query.Error
-	if errors.As(err, &unfit) { // the epoch that reads them says so
-		return nil, nil
+	if !errors.As(err, &unfit) {
+		return columns, err
 	}
-	return columns, err
+	// A file without fit columns does not hide those of others; the epoch that reads it says what is wrong.
+	for _, f := range slices.Backward(p.Files) {
+		found, err := engine.Infer(ctx, decoding, []batch.File{f})
+		if err != nil && !errors.As(err, &unfit) {
+			return nil, err
+		}
+		columns = merged(columns, found)
+	}
+	return columns, nil
+}
+
+// merged adds columns to others. One that has several types is to be text.
+func merged(columns, more batch.Schema) batch.Schema {
+	for _, c := range more {
+		at := slices.IndexFunc(columns, func(had batch.Column) bool { return strings.EqualFold(had.Name, c.Name) })
+		switch {
+		case at < 0:
+			columns = append(columns, c)
+		case columns[at].Type != c.Type:
+			columns[at].Type = "VARCHAR"
+		}
+	}
+	return columns
 }
 
 // Rehearsal is a set of definitions to be run over files, beside everything that is applied.
