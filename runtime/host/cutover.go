@@ -139,6 +139,7 @@ func (b *builder) streams(ctx context.Context, c *job.CutOver, whole map[address
 // commit decides the cut-over, makes the catalog show it, and delivers.
 func (b *builder) commit(ctx context.Context, c job.CutOver) error {
 	var flipped *catalog.Edit
+	c.Unread = !b.pipeline.Trigger.Paused
 	c.Save = func(batch *store.Batch) (err error) {
 		if flipped != nil {
 			flipped.Close()

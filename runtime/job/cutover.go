@@ -27,6 +27,8 @@ type CutOver struct {
 	// Former are the stretches at the beginning that other queries have read, in order; what they give waits in files in Spool.
 	Former []Stretch
 	Spool  string
+	// Unread leaves a mark until what the sources hold beyond was read by an available-now run: see UnderWay.
+	Unread bool
 	// Given is told of sinks that were given the rows of a view whole, Report of what was read of sources for sinks; nil: nobody listens.
 	// They are told once, when the cut-over is decided.
 	Given  func(sink addr.Resource, rows int64)
@@ -78,7 +80,14 @@ func (j *Job) CutOver(ctx context.Context, c CutOver) error {
 		if len(o.parcels) == 0 && len(o.relations) == 0 {
 			o.epoch = j.epoch // nothing is given to anybody: no epoch passes
 		}
-		return j.commit(o, c.Save)
+		return j.commit(o, func(b *store.Batch) error {
+			if c.Unread {
+				if err := writeJSON(b, "end/"+j.ID, endRecord{Open: true}); err != nil {
+					return err
+				}
+			}
+			return c.Save(b)
+		})
 	})
 	if err != nil {
 		return err

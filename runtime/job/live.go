@@ -200,11 +200,11 @@ func (a admitted) settle() {
 
 // endRecord is where an available-now run stops, by source ID.
 type endRecord struct {
-	Ends   map[string]int64 `json:"ends"`
-	Failed bool             `json:"failed,omitempty"` // the run is over, and did not get there
+	Ends map[string]int64 `json:"ends"`
+	Open bool             `json:"failed,omitempty"` // the next run fixes other ends: the one before is over and did not get there, or there was none
 }
 
-// UnderWay reports whether an available-now run of a pipeline was begun and not ended.
+// UnderWay reports whether an available-now run of a pipeline was begun, or is due after a cut-over, and has not ended.
 func UnderWay(v *store.View, pipeline string) (bool, error) {
 	_, ok, err := v.Meta("end/" + pipeline)
 	return ok, err
@@ -237,7 +237,7 @@ func (j *Job) AvailableNow(ctx context.Context) (resumed bool, err error) {
 // giveUp records that a run failed.
 func (j *Job) giveUp(ends map[string]int64) error {
 	b := j.Store.NewBatch()
-	if err := writeJSON(b, "end/"+j.ID, endRecord{Ends: ends, Failed: true}); err != nil {
+	if err := writeJSON(b, "end/"+j.ID, endRecord{Ends: ends, Open: true}); err != nil {
 		return err
 	}
 	if err := j.commitBatch(b); err != nil {
@@ -276,7 +276,7 @@ func (j *Job) ends(ctx context.Context) (map[string]int64, bool, error) {
 	var r endRecord
 	resumed, err := readJSON(view, "end/"+j.ID, &r)
 	view.Close()
-	resumed = resumed && !r.Failed
+	resumed = resumed && !r.Open
 	if err != nil || resumed {
 		return r.Ends, resumed, err
 	}
