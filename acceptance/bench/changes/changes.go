@@ -58,11 +58,7 @@ func (b *bench) load(ctx context.Context) error {
 		if err := os.Mkdir(landing, 0o755); err != nil {
 			return err
 		}
-		types := map[string]string{}
-		for _, c := range t.LogColumns() {
-			types[c.Name] = c.Type
-		}
-		if err := b.runtime.Source(ctx, ours.Input{Name: t.Log(), Path: landing, Format: "json", Files: 1, Columns: types}); err != nil {
+		if err := b.runtime.Source(ctx, ours.Input{Name: t.Log(), Path: landing, Format: "json", Files: 1, Columns: t.LogColumns()}); err != nil {
 			return err
 		}
 		if _, err := b.runtime.Relation(ctx, "view."+t.Name, t.Current()); err != nil {

@@ -77,10 +77,7 @@ func (r run) reads() []string {
 func (r run) input(table string) ours.Input {
 	in := ours.Input{Name: table, Path: r.data.Dir(table), Format: "parquet", Files: 1}
 	if r.data.Lines {
-		in.Format, in.Columns = "json", map[string]string{}
-		for _, c := range r.data.Columns(table) {
-			in.Columns[c.Name] = c.Type
-		}
+		in.Format, in.Columns = "json", r.data.Columns(table)
 	}
 	return in
 }

@@ -68,8 +68,8 @@ type Input struct {
 	Path   string // folder
 	Format string // "parquet", "json"
 	Files  int64  // an epoch takes at most so many; they are taken in the order of their names
-	// Columns of JSON files; those of Parquet files are found in them.
-	Columns map[string]string
+	// Columns of JSON files, in the order of the relation's; those of Parquet files are found in them.
+	Columns batch.Schema
 }
 
 // Source puts a source, or changes how many files an epoch takes.
@@ -78,8 +78,8 @@ func (r *Runtime) Source(ctx context.Context, in Input) error {
 		"max_files_per_epoch": cty.NumberIntVal(in.Files)}
 	if in.Columns != nil {
 		types := map[string]cty.Value{}
-		for name, t := range in.Columns {
-			types[name] = cty.StringVal(t)
+		for _, c := range in.Columns {
+			types[c.Name] = cty.StringVal(c.Type)
 		}
 		attrs["columns"] = cty.MapVal(types)
 	}
@@ -91,9 +91,13 @@ func (r *Runtime) Source(ctx context.Context, in Input) error {
 	if err != nil {
 		return err
 	}
-	res.Relation = &host.Relation{Columns: scan.Columns(sample.Scan), AppendOnly: true, Identity: res.Addr.String(),
+	columns := in.Columns
+	if columns == nil {
+		columns = scan.Columns(sample.Scan)
+	}
+	res.Relation = &host.Relation{Columns: columns, AppendOnly: true, Identity: res.Addr.String(),
 		Sides: map[string]batch.Schema{"malformed": query.SideColumns("malformed")}}
-	r.know(query.Relation{Name: in.Name, Columns: res.Relation.Columns, AppendOnly: true, Identity: res.Relation.Identity})
+	r.know(query.Relation{Name: in.Name, Columns: columns, AppendOnly: true, Identity: res.Relation.Identity})
 	return r.host.Put(ctx, res)
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/streamform/streamform/acceptance/bench/meter"
 	"github.com/streamform/streamform/acceptance/bench/ours"
 	"github.com/streamform/streamform/acceptance/bench/workload"
+	"github.com/streamform/streamform/runtime/batch"
 )
 
 // single is one relation over a source of files with one row each.
@@ -35,7 +36,7 @@ func (c single) ours(ctx context.Context, dir string) (out workload.Outcome, err
 		return out, err
 	}
 	defer func() { err = errors.Join(err, rt.Close()) }()
-	err = rt.Source(ctx, ours.Input{Name: "t", Path: landing, Format: "json", Files: 1, Columns: map[string]string{"k": "BIGINT", "v": "BIGINT"}})
+	err = rt.Source(ctx, ours.Input{Name: "t", Path: landing, Format: "json", Files: 1, Columns: batch.Schema{{Name: "k", Type: "BIGINT"}, {Name: "v", Type: "BIGINT"}}})
 	if err != nil {
 		return out, err
 	}
