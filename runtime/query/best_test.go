@@ -36,24 +36,31 @@ func firstOfMoving() []view {
 	}
 }
 
-// TestFirstRowsOfMoving: the first rows of a key are right after every epoch where rows are taken back, with ties, NULLs and rows that are there twice.
-func TestFirstRowsOfMoving(t *testing.T) {
-	l := newLab(t)
+// fewAndMany is a history of epochs of few rows and of many, with a restart and an epoch in which rows come once more, and others behind them. c gives the
+// value of c, as JSON.
+func fewAndMany(random *rand.Rand, c func(epoch int) string, behind ...string) history {
 	columns, _ := manyTypes()
-	h := history{columns: columns}
-	random, seq := rand.New(rand.NewPCG(7, 1)), 0
+	h, seq := history{columns: columns}, 0
 	for i, n := range []int{25, 1, 9, 2, 40, 3, 12, 1} {
 		var rows []string
 		for range n {
 			seq++
-			c := []string{"null", "-3", "0", "1", "2"}[random.IntN(5)]
-			rows = append(rows, fmt.Sprintf(`{"id":%d,"seq":%d,"op":"%c","c":%s}`, random.IntN(9), seq, 'a'+rune(random.IntN(3)), c))
+			value := c(i)
+			rows = append(rows, fmt.Sprintf(`{"id":%d,"seq":%d,"op":"%c","c":%s}`, random.IntN(9), seq, 'a'+rune(random.IntN(3)), value))
 		}
 		if i == 2 {
-			rows = append(rows, rows[:4]...)
+			rows = append(append(rows, rows[:4]...), behind...)
 		}
 		h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}, Restart: i == 3})
 	}
+	return h
+}
+
+// TestFirstRowsOfMoving: the first rows of a key are right after every epoch where rows are taken back, with ties, NULLs and rows that are there twice.
+func TestFirstRowsOfMoving(t *testing.T) {
+	l := newLab(t)
+	random := rand.New(rand.NewPCG(7, 1))
+	h := fewAndMany(random, func(int) string { return []string{"null", "-3", "0", "1", "2"}[random.IntN(5)] })
 	for range 3 {
 		require.Nil(t, l.replay(h, firstOfMoving()))
 		l.restart(2) // and as large epochs

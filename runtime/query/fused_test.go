@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/streamform/streamform/runtime/query"
-	"github.com/streamform/streamform/runtime/query/querytest"
 )
 
 const sessions = `WITH m AS (SELECT %[2]s AS k, c, c > lag(c) OVER (PARTITION BY %[2]s ORDER BY c) + 1 AS fresh FROM %[1]s),
@@ -38,25 +37,15 @@ func fused() map[view]bool {
 // rows that are taken back.
 func TestFused(t *testing.T) {
 	l := newLab(t)
-	columns, _ := manyTypes()
-	h := history{columns: columns}
-	random, seq := rand.New(rand.NewPCG(3, 9)), 0
-	for i, n := range []int{25, 1, 9, 2, 40, 3, 12, 1} {
-		var rows []string
-		for range n {
-			seq++
-			c := fmt.Sprint(random.IntN(8) + i)
-			if random.IntN(6) == 0 {
-				c = "null"
-			}
-			rows = append(rows, fmt.Sprintf(`{"id":%d,"seq":%d,"op":"%c","c":%s}`, random.IntN(9), seq, 'a'+rune(random.IntN(3)), c))
+	random := rand.New(rand.NewPCG(3, 9))
+	h := fewAndMany(random, func(epoch int) string {
+		c := fmt.Sprint(random.IntN(8) + epoch)
+		if random.IntN(6) == 0 {
+			c = "null"
 		}
-		if i == 2 {
-			rows = append(append(rows, rows[:4]...), `{"id":3,"seq":1000,"c":2}`)
-		}
-		h.epochs = append(h.epochs, querytest.Epoch{Files: [][]string{rows}, Restart: i == 3})
-	}
-	known := []query.Relation{{Name: "t", Columns: columns, AppendOnly: true, Identity: "t"}}
+		return c
+	}, `{"id":3,"seq":1000,"c":2}`)
+	known := []query.Relation{{Name: "t", Columns: h.columns, AppendOnly: true, Identity: "t"}}
 	var views []view
 	for v, one := range fused() {
 		p, err := l.compiler.Compile(t.Context(), query.Query{SQL: v.sql, Relations: known})

@@ -91,7 +91,7 @@ func (r *keyedRun) showFirst(relation string, c *change, made string, rows *memo
 
 // rememberRows keeps an input's new rows in order: nothing reads them until the query is edited.
 func (r *keyedRun) rememberRows(ctx context.Context, relation string, d *keyedDelta) error {
-	if !r.k.KeepsInput() {
+	if !r.k.KeepsInput {
 		return nil
 	}
 	blocks, err := r.RowBlocks(ctx, d.rows, compile.Numbered("c", len(r.k.InputTypes[0])), r.k.InputTypes[0])

@@ -142,9 +142,6 @@ func (r *seeding) operator(ctx context.Context, o compile.Stateful) (*change, er
 			return nil, err
 		}
 		leaf := fmt.Sprintf("%s$%d", o.Name(), i)
-		if k, ok := o.(compile.Keyed); ok && k.KeepsInput() {
-			leaf = "held$" + leaf // not an operator's, whose rows would not be kept
-		}
 		r.inputs[leaf] = &change{inserted: text, counts: batch.Counts{Inserted: -1}}
 		o = seed.Over(o, i, leaf)
 	}

@@ -80,9 +80,9 @@ func (k Keyed) Describe() Operator {
 		o.Holds, o.Cost = "results by key, and all rows in order", Cost{"the changed rows, and what was given for their keys", "d + k"}
 	}
 	switch {
-	case k.Best && !k.KeepsInput() && k.Global():
+	case k.Best && !k.KeepsInput && k.Global():
 		o.Holds, o.Cost = "results", Cost{"the changed rows, and what was given", "d"}
-	case k.Best && !k.KeepsInput():
+	case k.Best && !k.KeepsInput:
 		o.Holds = "results by key"
 	case k.Global() && k.Best:
 		o.Holds, o.Cost = "results, and all rows in order", Cost{"the changed rows, and what was given", "d"}

@@ -262,7 +262,7 @@ func (b *binding) declareOperator(o logical.Operator) (Stateful, error) {
 
 // declareKeyed finds the types of a keyed operator's columns, proves its SQL, and declares its output as a table.
 func (b *binding) declareKeyed(k *logical.Keyed) (Keyed, error) {
-	out := Keyed{Keyed: k}
+	out := Keyed{Keyed: k, KeepsInput: !k.Best || slices.ContainsFunc(logical.Leaves(k.Inputs[0].SQL), func(leaf string) bool { return !isOperator(leaf) })}
 	for i, in := range k.Inputs {
 		if err := b.prove(in.Tree, in.SQL); err != nil {
 			return out, err

@@ -61,11 +61,7 @@ func (p *Program) Readers(operator string) int {
 	}
 	n := 0
 	for _, sql := range texts {
-		for _, leaf := range logical.Leaves(sql) {
-			if leaf == operator {
-				n++
-			}
-		}
+		n += strings.Count(sql, logical.Leaf(operator))
 	}
 	return n
 }
@@ -141,12 +137,9 @@ type Keyed struct {
 	KeyTypes    []string
 	InputTypes  [][]string
 	OutputTypes []string
-}
-
-// KeepsInput reports whether an operator that shows the first rows of each key remembers all rows of its input, too: where these are
-// not what other operators give, from whose keyed data they can be had again.
-func (k Keyed) KeepsInput() bool {
-	return !k.Best || slices.ContainsFunc(logical.Leaves(k.Inputs[0].SQL), func(leaf string) bool { return !isOperator(leaf) })
+	// KeepsInput says that the rows of the input are remembered. Not so where the first rows of each key are shown and the input is what other
+	// operators give: from their keyed data it can be had again.
+	KeepsInput bool
 }
 
 // Name is the leaf name of the output.

@@ -25,7 +25,7 @@ func rowsHeld(p *compile.Program, ws []widening) []heldRows {
 	clock := clocked(p)
 	for _, o := range p.Steps {
 		k, ok := o.(compile.Keyed)
-		if !ok || clock[o.Name()] || !k.KeepsInput() {
+		if !ok || clock[o.Name()] || !k.KeepsInput {
 			continue
 		}
 		for i, in := range k.Inputs {
