@@ -28,11 +28,10 @@ type buildRecord struct {
 	// Shared are tables of live views, by operator, that what is being built has, too. They are as of Epoch.
 	Shared map[address]map[string]uint64 `json:"shared,omitempty"`
 
-	Generations []string         `json:"generations"` // IDs of what is being built, sorted
-	Done        map[string]int64 `json:"done"`        // by source ID: ordinal up to which it was replayed
-	Begun       bool             `json:"begun,omitempty"`
-	Epoch       int64            `json:"epoch,omitempty"`   // the pipeline's, after the last of the build
-	Carried     bool             `json:"carried,omitempty"` // keyed data that is taken over is there
+	catalog.Build
+	Begun   bool  `json:"begun,omitempty"`
+	Epoch   int64 `json:"epoch,omitempty"`   // the pipeline's, after the last of the build
+	Carried bool  `json:"carried,omitempty"` // keyed data that is taken over is there
 	// Took is what it was made from.
 	Took job.CarryProgress `json:"took,omitzero"`
 	// Scratch is the memory of live streams that are computed again, because something being built reads them. It is
@@ -230,12 +229,9 @@ func (b *builder) reads(a, in address) bool {
 func (b *builder) recall() error {
 	e := b.host.catalog.Edit()
 	defer e.Close()
-	data, known, err := e.View.Meta("build/" + b.pipeline.ID)
-	if err == nil && known {
-		err = json.Unmarshal(data, &b.record)
-	}
+	known, err := catalog.ReadBuild(e.View, b.pipeline.ID, &b.record)
 	if err != nil {
-		return fmt.Errorf("reading the build: %w", err)
+		return err
 	}
 	if b.epoch, err = job.Epoch(e.View, b.pipeline.ID); err != nil {
 		return fmt.Errorf("reading the build: %w", err)
@@ -271,7 +267,7 @@ func (b *builder) restart(e *catalog.Edit) error {
 			return err
 		}
 	}
-	b.record = buildRecord{Done: map[string]int64{}, Scratch: map[address]*catalog.Generation{}, Shared: b.record.Shared, Epoch: b.epoch}
+	b.record = buildRecord{Build: catalog.Build{Done: map[string]int64{}}, Scratch: map[address]*catalog.Generation{}, Shared: b.record.Shared, Epoch: b.epoch}
 	for _, a := range b.pipeline.Members {
 		r := b.workshop.record(a)
 		if b.building(a) == nil {
@@ -338,7 +334,7 @@ func (b *builder) write(batch *store.Batch, done map[string]int64) error {
 	if err != nil {
 		return fmt.Errorf("recording the build: %w", err)
 	}
-	batch.SetMeta("build/"+b.pipeline.ID, data)
+	batch.SetMeta(job.BuildKey(b.pipeline.ID), data)
 	return nil
 }
 

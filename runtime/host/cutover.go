@@ -181,6 +181,6 @@ func (b *builder) flip(batch *store.Batch) (*catalog.Edit, error) {
 			return e, err
 		}
 	}
-	batch.DeleteMeta("build/" + b.pipeline.ID)
+	batch.DeleteMeta(job.BuildKey(b.pipeline.ID))
 	return e, e.Write()
 }

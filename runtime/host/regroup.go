@@ -94,7 +94,7 @@ func (h *Host) assign(e *catalog.Edit, all []*catalog.Pipeline, left map[string]
 	}
 	for _, id := range slices.Sorted(maps.Keys(left)) {
 		job.ForgetPipeline(e.Batch, id)
-		e.Batch.DeleteMeta("build/" + id)
+		e.Batch.DeleteMeta(job.BuildKey(id))
 	}
 	return e.Commit()
 }

@@ -138,7 +138,7 @@ func (h *Host) Delete(ctx context.Context, a addr.Resource) error {
 	e.Remove(a)
 	if h.last(r) {
 		job.ForgetPipeline(e.Batch, r.Pipeline)
-		e.Batch.DeleteMeta("build/" + r.Pipeline)
+		e.Batch.DeleteMeta(job.BuildKey(r.Pipeline))
 	}
 	if err := e.Commit(); err != nil {
 		return fmt.Errorf("deleting %s: %w", a, err)

@@ -215,7 +215,7 @@ func (h *Host) goOn(ctx context.Context, n *catalog.Network, pipeline string, do
 	}
 	e := h.catalog.Edit()
 	defer e.Close()
-	b.record = buildRecord{Done: done, Begun: true, Scratch: map[address]*catalog.Generation{}, Generations: b.generations(e)}
+	b.record = buildRecord{Build: catalog.Build{Done: done, Generations: b.generations(e)}, Begun: true, Scratch: map[address]*catalog.Generation{}}
 	for _, a := range b.again {
 		r := b.workshop.record(a)
 		_, known := done[r.Newest().ID]

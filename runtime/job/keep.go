@@ -74,7 +74,7 @@ func (j *Job) keep(b *store.Batch, o *outcome, in intake, got query.InputResult)
 	}
 	view := j.Store.View()
 	defer view.Close()
-	_, needed, err := view.Meta("build/" + j.ID)
+	_, needed, err := view.Meta(BuildKey(j.ID))
 	if err == nil && !needed {
 		err = view.MetaPrefix("rew/", func(string, []byte) error {
 			needed = true
@@ -89,3 +89,6 @@ func (j *Job) keep(b *store.Batch, o *outcome, in intake, got query.InputResult)
 	}
 	return nil
 }
+
+// BuildKey is where the store has the record of what is being built of a pipeline.
+func BuildKey(pipeline string) string { return "build/" + pipeline }

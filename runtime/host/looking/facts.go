@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -119,7 +118,7 @@ func (l *Looker) Facts(ctx context.Context) (Facts, error) {
 	if err != nil {
 		return f, err
 	}
-	one := look{Looker: l, view: view, builds: map[string]build{}}
+	one := look{Looker: l, view: view, builds: map[string]catalog.Build{}}
 	var unlisted []error
 	for _, r := range c.Sorted() {
 		fact, err := one.resource(r)
@@ -140,27 +139,17 @@ func (l *Looker) Facts(ctx context.Context) (Facts, error) {
 type look struct {
 	*Looker
 	view   *store.View
-	builds map[string]build // by pipeline
-}
-
-// build is what a host records of a build under way.
-type build struct {
-	Generations []string         `json:"generations"` // IDs of what is being built
-	Done        map[string]int64 `json:"done"`        // by the ID of a source: up to which file it was replayed
+	builds map[string]catalog.Build // by pipeline
 }
 
 // build recalls that of a pipeline; empty when nothing is being built.
-func (l look) build(pipeline string) (build, error) {
+func (l look) build(pipeline string) (catalog.Build, error) {
 	b, known := l.builds[pipeline]
 	if known {
 		return b, nil
 	}
-	data, _, err := l.view.Meta("build/" + pipeline)
-	if err == nil && len(data) > 0 {
-		err = json.Unmarshal(data, &b)
-	}
-	if err != nil {
-		return b, fmt.Errorf("reading the build of %s: %w", pipeline, err)
+	if _, err := catalog.ReadBuild(l.view, pipeline, &b); err != nil {
+		return b, err
 	}
 	l.builds[pipeline] = b
 	return b, nil
